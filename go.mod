@@ -1,0 +1,3 @@
+module tlsprobe
+
+go 1.26

@@ -1,6 +1,6 @@
 module tlsprobe
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/alecthomas/kingpin/v2 v2.4.0

@@ -69,6 +69,7 @@ func newEvidence(phase Phase, err error, rec *recorder) *Evidence {
 	}
 	e.readAlert(err, rec)
 	e.readEnd(err)
+	e.readLookup(err)
 	return e
 }
 
@@ -116,6 +117,19 @@ func (e *Evidence) readEnd(err error) {
 		e.End = EndFIN
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &timeout) && timeout.Timeout():
+		e.End = EndTimeout
+	}
+}
+
+// readLookup takes over from readEnd for a failed lookup, whose timeout counts
+// only where it was all that went wrong.
+func (e *Evidence) readLookup(err error) {
+	var lookup *lookupError
+	if !errors.As(err, &lookup) {
+		return
+	}
+	e.RCode, e.End = lookup.RCode, EndOther
+	if lookup.TimedOut {
 		e.End = EndTimeout
 	}
 }

@@ -1,0 +1,96 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// noRCode is the RCode of a lookup without a usable answer.
+const noRCode = -1
+
+// A lookupError says why a name has no address to probe, and who said so.
+type lookupError struct {
+	Name   string   // as it was given
+	Server string   // whose failure this is: "10.96.0.10:53"; "" if nobody was asked
+	Tried  []string // the absolute names asked for, in order
+
+	// RCode is the DNS response code (RFC 1035, Section 4.1.1): 0 if the name
+	// exists but has no address, noRCode without a usable answer.
+	RCode    int
+	TimedOut bool   // silence until a deadline; nothing else was wrong
+	Alias    string // what Name is an alias of, if the answer said so
+	Err      error  // what happened, for showing; nil if RCode says all
+
+	Also []*lookupError // the failures of the other servers
+}
+
+// Error names the question, the servers with what each did, and every name that
+// was tried.
+func (e *lookupError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "looking up %q: %s", e.Name, e.oneServer())
+	for _, also := range e.Also {
+		b.WriteString("; " + also.oneServer())
+	}
+	if len(e.Tried) > 1 {
+		b.WriteString("; tried " + strings.Join(e.Tried, ", "))
+	}
+	return b.String()
+}
+
+func (e *lookupError) oneServer() string {
+	if e.Server == "" {
+		return e.what()
+	}
+	return e.Server + ": " + e.what()
+}
+
+func (e *lookupError) what() string {
+	switch {
+	case e.Err != nil:
+		return e.Err.Error()
+	case e.Alias != "":
+		return fmt.Sprintf("%s (an alias of %s)", rcodeText(e.RCode), e.Alias)
+	}
+	return rcodeText(e.RCode)
+}
+
+func rcodeText(rcode int) string {
+	switch rcode {
+	case dns.RcodeSuccess:
+		return "NOERROR, but neither an A nor an AAAA record"
+	case dns.RcodeNameError:
+		return "NXDOMAIN, no such name"
+	}
+	if text, ok := dns.RcodeToString[rcode]; ok {
+		return text
+	}
+	return fmt.Sprintf("RCODE %d", rcode)
+}
+
+func (e *lookupError) Unwrap() error { return e.Err }
+
+// Timeout implements [net.Error]'s method: it is false for an answer that was
+// useless, even if waiting for a better one ended by a deadline.
+func (e *lookupError) Timeout() bool { return e.TimedOut }
+
+// graveFailure is the gravity of a failure that leaves open whether the name has
+// an address.
+const graveFailure = 3
+
+// gravity orders the failures of several questions by which one decides: what
+// leaves the name's existence open over what is certain, and of the certain ones
+// that which says more.
+func (e *lookupError) gravity() int {
+	switch {
+	case e.RCode == dns.RcodeNameError && e.Alias == "":
+		return 0
+	case e.RCode == dns.RcodeNameError:
+		return 1
+	case e.RCode == dns.RcodeSuccess:
+		return 2
+	}
+	return graveFailure
+}

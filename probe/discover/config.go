@@ -1,0 +1,68 @@
+package discover
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"tlsprobe/probe"
+)
+
+// The defaults of the configuration. Where an interval leaves no room for
+// DefaultTimeout, the default is half of the interval.
+const (
+	DefaultInterval = 30 * time.Second
+	DefaultTimeout  = 10 * time.Second
+)
+
+// A Config is what one configuration file says, checked and complete.
+// It is read-only, and a [Source] of all its targets.
+type Config struct {
+	Interval, Timeout time.Duration
+	Modules           map[string]*probe.Module // built-ins and the file's, by name
+	Targets           []*probe.Target          // of the file, with Interval and Timeout filled in
+	Sources           []Source                 // of more targets
+	Allow             probe.AllowList          // probe_endpoint.allow
+	Hash              [sha256.Size]byte        // of the file's bytes
+
+	files []*ConfigError // the settings that name files, positioned; Msg is the name
+}
+
+// Load reads a file once and parses it. Its error is [Errors], or that of
+// reading the file.
+func Load(file string) (*Config, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, data)
+}
+
+// Parse reads a configuration from the bytes of a file. Relative names of other
+// files start from the file's folder. The error is [Errors], with all that is
+// wrong; files that the configuration names are left to [Config.CheckFiles].
+func Parse(file string, data []byte) (*Config, error) {
+	root, syntax := parseYAML(file, data)
+	if syntax != nil {
+		return nil, Errors{syntax}
+	}
+	d := newDecoder(file, filepath.Dir(file))
+	var g grammar
+	d.value(root, reflect.ValueOf(&g).Elem(), "")
+	c := &Config{Hash: sha256.Sum256(data), Modules: modules(g.Modules), Allow: g.ProbeEndpoint.Allow.list}
+	times := d.defaultTimes(&g)
+	c.Interval, c.Timeout = times.interval, times.timeoutFor(times.interval)
+	rules := targetRules{modules: c.Modules, times: times}
+	c.Targets = rules.targets(d, g.Targets)
+	for i := range g.Sources {
+		c.Sources = append(c.Sources, d.source(&g.Sources[i], indexed("sources", i), rules))
+	}
+	if len(d.errs) > 0 {
+		d.errs.sort()
+		return nil, d.errs
+	}
+	c.files = d.filesNamed()
+	return c, nil
+}

@@ -1,0 +1,68 @@
+package discover
+
+import (
+	"errors"
+	"maps"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"tlsprobe/probe"
+)
+
+// moduleEntry is a module: a prober's name, and a section of settings for it.
+type moduleEntry struct {
+	kind    string
+	timeout time.Duration
+	prober  probe.Prober // nil if its settings cannot work
+}
+
+// decodeNode implements nodeDecoder. The sections of other probers than the
+// module's are checked as well and then ignored, as blackbox_exporter does.
+func (m *moduleEntry) decodeNode(d *decoder, n *yaml.Node, path string) {
+	keys := map[string]any{"prober": &m.kind, "timeout": &m.timeout}
+	for _, kind := range probe.Kinds() {
+		keys[kind] = probe.NewProber(kind)
+	}
+	d.keys(n, keys, path)
+	if d.bad[path] || d.bad[path+".prober"] {
+		return
+	}
+	prober, ok := keys[m.kind].(probe.Prober)
+	switch {
+	case m.kind == "":
+		d.failAt(path+".prober", "is missing%s", suggest("", probe.Kinds()))
+	case !ok:
+		d.failAt(path+".prober", "unknown prober %q%s", m.kind, suggest(m.kind, probe.Kinds()))
+	case m.timeout < 0:
+		d.failAt(path+".timeout", "%s is below zero", m.timeout)
+	default:
+		m.validate(d, prober, path+"."+m.kind)
+	}
+}
+
+// validate keeps the prober if its settings, written at the path, can work.
+func (m *moduleEntry) validate(d *decoder, prober probe.Prober, path string) {
+	err := prober.Validate()
+	var setting *probe.SettingError
+	switch {
+	case err == nil:
+		m.prober = prober
+	case errors.As(err, &setting):
+		if path += "." + setting.Key; !d.bad[path] {
+			d.failAt(path, "%s", setting.Msg)
+		}
+	default:
+		d.failAt(path, "%s", err)
+	}
+}
+
+// modules returns the built-in modules and those of the file, which may take a
+// built-in's name. One whose settings cannot work has no prober.
+func modules(written map[string]moduleEntry) map[string]*probe.Module {
+	out := maps.Clone(probe.BuiltinModules())
+	for name, m := range written {
+		out[name] = &probe.Module{Name: name, Kind: m.kind, Timeout: m.timeout, Prober: m.prober}
+	}
+	return out
+}

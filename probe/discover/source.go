@@ -1,0 +1,43 @@
+package discover
+
+import (
+	"net/url"
+	"time"
+)
+
+// DefaultRefresh is how often an HTTP source is asked.
+const DefaultRefresh = 30 * time.Second
+
+// source builds the source that is written at the path, nil if it cannot work.
+func (d *decoder) source(e *sourceEntry, path string, rules targetRules) Source {
+	switch {
+	case d.bad[path]:
+		return nil
+	case e.HTTP == nil:
+		d.failAt(path, "names no kind of source; write http: {url: ...}")
+		return nil
+	}
+	path += ".http"
+	h := e.HTTP
+	s := &HTTPSource{url: h.URL, refresh: DefaultRefresh, caFile: h.CAFile, tokenFile: h.BearerTokenFile, rules: rules}
+	if d.positive(path+".refresh", h.Refresh) {
+		s.refresh = h.Refresh
+	}
+	if d.bad[path] || d.bad[path+".url"] {
+		return nil
+	}
+	u, err := url.Parse(h.URL)
+	switch {
+	case h.URL == "":
+		d.failAt(path+".url", "is missing; write where a list of targets is, such as http://tlsprobe-hub:9790/targets")
+	case err != nil:
+		d.failAt(path+".url", "%q is no URL: %v", h.URL, urlFault(err))
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		d.failAt(path+".url", "%q is no URL of http or https; write one such as http://tlsprobe-hub:9790/targets", h.URL)
+	case u.User != nil:
+		d.failAt(path+".url", "holds a password, which would show in logs; use bearer_token_file")
+	case u.Scheme == "http" && h.BearerTokenFile != "":
+		d.failAt(path+".bearer_token_file", "would be sent in the clear%s; use https", alsoAt(d.at[path+".url"]))
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+package discover
+
+import (
+	"time"
+
+	"tlsprobe/probe"
+)
+
+// times are the interval and timeout of targets that say none.
+type times struct {
+	interval time.Duration
+	timeout  time.Duration // 0: not written, see timeoutFor
+}
+
+// defaultTimes checks the file's interval and timeout.
+func (d *decoder) defaultTimes(g *grammar) times {
+	t := times{interval: DefaultInterval}
+	if d.positive("interval", g.Interval) {
+		t.interval = g.Interval
+	}
+	if !d.positive("timeout", g.Timeout) || d.bad["interval"] {
+		return t
+	}
+	if g.Timeout >= t.interval {
+		d.failAt("timeout", "%s is not below the interval of %s%s", g.Timeout, t.interval, alsoAt(d.at["interval"]))
+		return t
+	}
+	t.timeout = g.Timeout
+	return t
+}
+
+// positive reports whether a duration was written at the path and can be used.
+func (d *decoder) positive(path string, value time.Duration) bool {
+	if d.at[path] == nil || d.bad[path] {
+		return false
+	}
+	if value <= 0 {
+		d.failAt(path, "%s is not above zero", value)
+	}
+	return value > 0
+}
+
+// timeoutFor returns the timeout of a target that says none.
+func (t times) timeoutFor(interval time.Duration) time.Duration {
+	switch {
+	case t.timeout > 0:
+		return t.timeout
+	case interval > DefaultTimeout:
+		return DefaultTimeout
+	}
+	return interval / 2
+}
+
+// schedule returns when the target at the path is probed. A module's timeout
+// caps the target's.
+func (t times) schedule(d *decoder, e *targetEntry, m *probe.Module, path string) probe.Schedule {
+	s := probe.Schedule{Interval: t.interval}
+	ownInterval := d.positive(path+".interval", e.Interval)
+	if ownInterval {
+		s.Interval = e.Interval
+	}
+	s.Timeout = t.timeoutFor(s.Interval)
+	ownTimeout := d.positive(path+".timeout", e.Timeout)
+	if ownTimeout {
+		s.Timeout = e.Timeout
+	}
+	if m != nil && m.Timeout > 0 {
+		s.Timeout = min(s.Timeout, m.Timeout)
+	}
+	switch {
+	case s.Timeout < s.Interval:
+	case ownTimeout:
+		d.failAt(path+".timeout", "%s is not below the interval of %s", e.Timeout, s.Interval)
+	case ownInterval:
+		d.failAt(path+".interval", "%s is not above the timeout of %s%s; give the target a timeout of its own",
+			s.Interval, s.Timeout, alsoAt(d.at["timeout"]))
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package exporter
+
+import (
+	dto "github.com/prometheus/client_model/go"
+)
+
+// A metric is a row of the table of what /metrics serves.
+type metric struct {
+	name   string
+	kind   dto.MetricType
+	labels []string
+	help   string // HELP, and the text of METRICS.md
+}
+
+const (
+	gauge     = dto.MetricType_GAUGE
+	counter   = dto.MetricType_COUNTER
+	histogram = dto.MetricType_HISTOGRAM
+)
+
+// metricTable describes every metric of ours, in order of the names: HELP and
+// METRICS.md derive from it, and a test holds what is served against it.
+var metricTable = []metric{
+	{"tlsprobe_certificate_not_after_timestamp_seconds", gauge, []string{"target", "position"},
+		"When a certificate that the server sent expires, whatever the verdict. Position 0 is the leaf. With several addresses the earliest per position."},
+	{"tlsprobe_certificate_not_before_timestamp_seconds", gauge, []string{"target", "position"},
+		"From when a certificate that the server sent is valid. Position 0 is the leaf. With several addresses the latest per position."},
+	{"tlsprobe_client_certificate_not_after_timestamp_seconds", gauge, []string{"target"},
+		"When our own client certificate for this target expires; absent if none is configured."},
+	{"tlsprobe_config_last_reload_success_timestamp_seconds", gauge, nil,
+		"When the configuration was last loaded."},
+	{"tlsprobe_config_last_reload_successful", gauge, nil,
+		"Whether the last attempt to load the configuration succeeded. After a failure the last good one stays."},
+	{"tlsprobe_duration_seconds", gauge, []string{"target"},
+		"How long the last run took."},
+	{"tlsprobe_failures_by_reason_total", counter, []string{"module", "reason"},
+		"Failed runs in which a reason of severity error occurred."},
+	{"tlsprobe_failures_total", counter, []string{"target"},
+		"Runs that found the target failing."},
+	{"tlsprobe_last_run_timestamp_seconds", gauge, []string{"target"},
+		"When the last run started."},
+	{"tlsprobe_node_info", gauge, []string{"node"},
+		"The node that this agent probes from; always 1."},
+	{"tlsprobe_phase_duration_seconds", histogram, []string{"module", "phase"},
+		"How long the phases of an attempt took; phases that were not reached do not count."},
+	{"tlsprobe_problem", gauge, []string{"target", "reason", "phase", "severity"},
+		"1 exactly while the last run has this problem."},
+	{"tlsprobe_reason_info", gauge, []string{"reason", "phase", "severity", "title"},
+		"Every reason that a probe can find; always 1."},
+	{"tlsprobe_runs_total", counter, []string{"target"},
+		"Runs that came to a verdict."},
+	{"tlsprobe_scheduler_lateness_seconds", histogram, nil,
+		"How long after its time a scheduled run started."},
+	{"tlsprobe_source_last_update_timestamp_seconds", gauge, []string{"source"},
+		"When a source last sent its list of targets."},
+	{"tlsprobe_source_targets", gauge, []string{"source"},
+		"How many targets a source sent last."},
+	{"tlsprobe_success", gauge, []string{"target"},
+		"Whether the target works: 0 while it has a problem of severity error."},
+	{"tlsprobe_target_info", gauge, []string{"target", "module", "address"},
+		"A known target with its own labels; always 1."},
+	{"tlsprobe_tls_info", gauge, []string{"target", "version", "cipher", "group"},
+		"What a completed handshake agreed on; always 1."},
+}
+
+// described returns the row of this name.
+func described(name string) metric {
+	for _, m := range metricTable {
+		if m.name == name {
+			return m
+		}
+	}
+	panic("exporter: " + name + " is not in the table of metrics")
+}

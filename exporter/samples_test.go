@@ -1,0 +1,178 @@
+package exporter_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tlsprobe/exporter"
+	"tlsprobe/probe"
+)
+
+var update = flag.Bool("update", false, "write the golden files and METRICS.md anew")
+
+// golden compares got with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; go test -update accepts it):\n%s", path, diff)
+	}
+}
+
+// start is when the samples were probed.
+var start = time.Date(2026, 11, 21, 2, 4, 5, 0, time.UTC)
+
+func module(kind string) *probe.Module { return probe.BuiltinModules()[kind] }
+
+func target(name, address, kind string) *probe.Target {
+	return &probe.Target{
+		Name:     name,
+		Address:  address,
+		Module:   module(kind),
+		Labels:   map[string]string{"team": "edge"},
+		Schedule: probe.Schedule{Interval: 30 * time.Second, Timeout: 10 * time.Second},
+	}
+}
+
+// phases are the durations of resolve, connect, tls, verify and request.
+func phases(ms ...float64) (p probe.Phases) {
+	for i, d := range ms {
+		p[i+1] = time.Duration(d * float64(time.Millisecond))
+	}
+	return p
+}
+
+func certificates() []*probe.Certificate {
+	return []*probe.Certificate{
+		{
+			Subject: "CN=kong-validation.kong.svc", Issuer: "CN=kong-ca", Serial: "0a1b",
+			DNSNames: []string{"kong-validation.kong.svc", "kong-validation.kong"}, SANs: 2,
+			NotBefore: start.AddDate(0, -3, 0), NotAfter: start.AddDate(0, 9, 0),
+			Key: "P-256", Signature: "ECDSA-SHA256", SHA256: [32]byte{1}, Raw: []byte("leaf"),
+		},
+		{
+			Subject: "CN=kong-ca", Issuer: "CN=kong-ca", Serial: "01", IsCA: true, SelfSigned: true,
+			NotBefore: start.AddDate(-1, 0, 0), NotAfter: start.AddDate(4, 0, 0),
+			Key: "RSA-2048", Signature: "RSA-SHA256", SHA256: [32]byte{2}, Raw: []byte("root"),
+		},
+	}
+}
+
+func handshake() *probe.TLS {
+	return &probe.TLS{
+		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256, Group: tls.X25519MLKEM768,
+		ALPN: "h2", ServerName: "kong-validation.kong.svc", Chain: certificates(), Sent: 2,
+	}
+}
+
+func attempt(peer string, problems ...probe.Problem) probe.Attempt {
+	return probe.Attempt{
+		Peer:     netip.MustParseAddrPort(peer),
+		Local:    netip.MustParseAddrPort("10.244.3.9:53322"),
+		Resolver: "10.96.0.10",
+		Phases:   phases(3.1, 0.9, 18.2, 0.2),
+		TLS:      handshake(),
+		Problems: problems,
+	}
+}
+
+func result(t *probe.Target, attempts ...probe.Attempt) *probe.Result {
+	return &probe.Result{Target: t, Node: "node-a", Start: start, Duration: 41 * time.Millisecond, Attempts: attempts}
+}
+
+// reasons are entries as the catalogue has them, written out here so that the
+// golden files show the form and not the catalogue's present words.
+var reasons = []*probe.Reason{
+	{
+		ID: "hostname_mismatch", Phase: probe.PhaseVerify, Title: "the certificate is for other names",
+		Meaning: "No subject alternative name matches.", Breaks: "every client that verifies names refuses this server",
+		OtherSide: "http: TLS handshake error from 10.244.3.9:53322: remote error: tls: bad certificate",
+		Causes:    []string{"the certificate was made for another Service"},
+		Fixes: []string{
+			"kubectl -n kong get certificate -o custom-columns=NAME:.metadata.name,NAMES:.spec.dnsNames,SECRET:.spec.secretName",
+			"add the name to dnsNames",
+		},
+		Cite: "RFC 9525, Section 6",
+	},
+	{ID: "cert_expired", Phase: probe.PhaseVerify, Title: "a certificate has expired", Fixes: []string{"renew it"}},
+	{ID: "weak_crypto", Phase: probe.PhaseVerify, Severity: probe.Warning, Title: "a certificate uses weak cryptography"},
+	{ID: "tcp_refused", Phase: probe.PhaseConnect, Title: "nothing listens on this port", Fixes: []string{"ss -ltn"}},
+	{ID: "redirect_loop", Phase: probe.PhaseRequest, Title: "the redirects lead back to where they began"},
+}
+
+func problem(id, detail string) probe.Problem {
+	i := slices.IndexFunc(reasons, func(r *probe.Reason) bool { return r.ID == id })
+	return probe.Problem{Reason: reasons[i], Detail: detail, Err: errors.New(detail)}
+}
+
+var kong = target("kong-validation", "kong-validation.kong.svc:443", "tls")
+
+func resultOK() *probe.Result { return result(kong, attempt("10.96.44.10:443")) }
+
+func resultWrongName() *probe.Result {
+	wrong := problem("hostname_mismatch", `x509: certificate is valid for a.example, not kong-validation.kong.svc`)
+	wrong.Expected = "kong-validation.kong.svc"
+	wrong.Received = "a.example, b.example"
+	wrong.Notes = []string{"the same address without a server name shows the same certificate"}
+	return result(kong, attempt("10.96.44.10:443", wrong, problem("cert_expired", "expired 2026-11-20")))
+}
+
+func resultTwoAddresses() *probe.Result {
+	refused := attempt("10.96.44.11:443", problem("tcp_refused", "dial tcp 10.96.44.11:443: connect: connection refused"))
+	refused.TLS, refused.Phases = nil, phases(3.1, 0.4)
+	refused.Local = netip.AddrPort{}
+	return result(kong, attempt("10.96.44.10:443"), refused)
+}
+
+func resultRedirects() *probe.Result {
+	a := attempt("10.96.44.10:443", problem("redirect_loop", "https://shop.example/ leads back to itself"))
+	a.Phases = phases(3.1, 0.9, 18.2, 0.2, 55)
+	hop := probe.Hop{Method: "GET", Proto: "HTTP/1.1", Status: 308, TLS: a.TLS, Processing: 2 * time.Millisecond}
+	first, second := hop, hop
+	first.URL, first.Location = "http://shop.example/", "https://shop.example/"
+	second.URL, second.Location = "https://shop.example/", "https://shop.example/?a=1\x1b[31m"
+	a.HTTP = &probe.HTTP{Hops: []probe.Hop{first, second}, Body: 12}
+	return result(target("shop", "http://shop.example/", "http"), a)
+}
+
+func resultWeak() *probe.Result {
+	a := attempt("10.96.44.10:443", problem("weak_crypto", "position 1 is signed with SHA-1"))
+	return result(kong, a)
+}
+
+// scheduled is what a store says of r after the given earlier results.
+func scheduled(t *testing.T, now time.Time, results ...*probe.Result) exporter.View {
+	t.Helper()
+	last := results[len(results)-1]
+	store := exporter.NewStore(func() time.Time { return now })
+	store.SetTargets([]*probe.Target{last.Target})
+	for i, r := range results {
+		earlier := *r
+		earlier.Start = start.Add(time.Duration(i-len(results)+1) * 30 * time.Second)
+		store.Record(&earlier)
+	}
+	v, ok := store.View(last.Target.Name)
+	if !ok {
+		t.Fatal("the store does not know its target")
+	}
+	return v
+}

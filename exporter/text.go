@@ -1,0 +1,196 @@
+package exporter
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"tlsprobe/probe"
+)
+
+// WriteText writes v for a person: the verdict in the first line, then what to
+// know and do about it, then how it was found. Lines are printable ASCII and at
+// most 100 columns wide, whatever the peer sent.
+func WriteText(w io.Writer, v View) error {
+	t := &textWriter{color: v.Color}
+	t.head(v)
+	if v.Result != nil {
+		explained := map[*probe.Reason]bool{}
+		for i := range v.Result.Attempts {
+			t.attempt(v.Result, i, explained)
+		}
+	}
+	t.foot(v)
+	_, err := w.Write(t.b.Bytes())
+	return err
+}
+
+// head writes the verdict and where, when and by whom it was found.
+func (t *textWriter) head(v View) {
+	target := v.target()
+	word, colour := verdict(v)
+	first := fmt.Sprintf("%-5s ", word)
+	if v.Result != nil {
+		if worst := v.Result.Worst(); worst != nil {
+			first += worst.Reason.ID + "  "
+		}
+	}
+	t.line(first+target.Name, mark{0, len(word), colour})
+	if v.Result == nil {
+		t.line("      " + describe(target) + "  no result yet")
+		return
+	}
+	where := ""
+	if v.Result.Node != "" {
+		where = "  from " + v.Result.Node
+	}
+	t.line("      " + cut(printable(describe(target)), 50) + cut(printable(where), 20) +
+		"  " + timestamp(v.Result.Start) + "  " + milliseconds(v.Result.Duration))
+	t.line("      " + strings.Join(circumstances(v), ", "))
+}
+
+func verdict(v View) (word, colour string) {
+	if v.Result == nil {
+		return "WAIT", yellow
+	}
+	switch v.outcome() {
+	case OutcomeFailure:
+		return "FAIL", red
+	case OutcomeWarning:
+		return "WARN", yellow
+	}
+	return "OK", green
+}
+
+// describe says where a target is, unless its name does already, and how it is
+// probed.
+func describe(target *probe.Target) string {
+	how := "module " + target.Module.Name
+	if target.Address == target.Name {
+		return how
+	}
+	return target.Address + "  " + how
+}
+
+// circumstances say how old the answer is and for how long it has held.
+func circumstances(v View) []string {
+	var said []string
+	switch {
+	case v.Live && v.Age < time.Second:
+		said = append(said, "probed just now")
+	case v.Live:
+		said = append(said, "probed "+rough(v.Age)+" ago")
+	default:
+		said = append(said, "scheduled run of "+rough(v.Age)+" ago")
+	}
+	if !v.Since.IsZero() {
+		state := map[bool]string{true: "failing", false: "ok"}[v.outcome() == OutcomeFailure]
+		if v.holds() {
+			said = append(said, fmt.Sprintf("%s since %s (%s)", state, timestamp(v.Since), runsInARow(v)))
+		} else {
+			said = append(said, "scheduled runs differ since "+timestamp(v.Since))
+		}
+	}
+	return said
+}
+
+func runsInARow(v View) string {
+	n := v.inARow()
+	if n == historyLen {
+		return fmt.Sprintf("%d runs and more", n)
+	}
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs in a row", n)
+}
+
+// attempt writes what one connection found: its problems, steps, hops and chain.
+func (t *textWriter) attempt(r *probe.Result, i int, explained map[*probe.Reason]bool) {
+	a := &r.Attempts[i]
+	if len(r.Attempts) > 1 {
+		t.blank()
+		where := "no address"
+		if a.Peer.IsValid() {
+			where = a.Peer.String()
+		}
+		t.line(fmt.Sprintf("attempt %d of %d  %s", i+1, len(r.Attempts), where))
+	}
+	for j := range a.Problems {
+		t.problem(&a.Problems[j], explained)
+	}
+	t.steps(r, a)
+	t.hops(a)
+	if a.TLS != nil && (i == 0 || r.Attempts[i-1].TLS == nil || !sameChain(r.Attempts[i-1].TLS, a.TLS)) {
+		t.chain(a.TLS, r.Start)
+	}
+}
+
+// problem writes one problem in full; of a reason that an earlier attempt had
+// too, only what is particular to this one.
+func (t *textWriter) problem(p *probe.Problem, explained map[*probe.Reason]bool) {
+	r := p.Reason
+	t.blank()
+	colour := red
+	if r.Severity == probe.Warning {
+		colour = yellow
+	}
+	label := fmt.Sprintf("%s[%s]", r.Severity, r.ID)
+	t.line(label+": "+r.Title, mark{0, len(label), colour})
+	t.field("expected", p.Expected)
+	t.field("received", p.Received)
+	t.field("detail", p.Detail)
+	for _, note := range p.Notes {
+		t.field("note", note)
+	}
+	if explained[r] {
+		return
+	}
+	explained[r] = true
+	t.field("breaks", r.Breaks)
+	t.field("peer logs", r.OtherSide)
+	for i, fix := range r.Fixes {
+		const shown = 3
+		if i == shown {
+			break
+		}
+		t.field("help", fix)
+	}
+}
+
+// foot writes the last runs and where to read on.
+func (t *textWriter) foot(v View) {
+	t.blank()
+	if len(v.History) > 0 {
+		every := ""
+		if interval := v.target().Interval; interval > 0 {
+			every = ", one each " + rough(interval)
+		}
+		t.line("recent  " + strip(v.History))
+		t.line("        . ok  w warning  F failure; newest right" + every)
+	}
+	if f := v.LastFailure; f != nil && v.Result != nil && v.Result.OK() {
+		worst := f.Worst()
+		t.line("failed  " + timestamp(f.Start) + "  " + worst.Reason.ID + ": " + cmp.Or(worst.Detail, worst.Reason.Title))
+	}
+	t.more(v)
+}
+
+func (t *textWriter) more(v View) {
+	prober := strings.TrimSpace("tlsprobe " + v.Version)
+	if v.Next > 0 {
+		prober += ", next run in " + rough(v.Next)
+	}
+	t.line("prober  " + prober)
+	more := v.More
+	if v.Result != nil {
+		if worst := v.Result.Worst(); worst != nil {
+			more = strings.TrimSpace(more + "  tlsprobe explain " + worst.Reason.ID)
+		}
+	}
+	if more != "" {
+		t.line("more    " + more)
+	}
+}

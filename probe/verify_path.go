@@ -1,0 +1,200 @@
+package probe
+
+import (
+	"bytes"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"math"
+	"slices"
+	"time"
+)
+
+// search finds the path from the leaf to a trust anchor.
+func (j *judgement) search() {
+	paths, err := verifyAt(j.now, j.chain, j.roots.pool)
+	j.strict = err
+	if err == nil {
+		j.trusted = pickPath(paths)
+		return
+	}
+	j.linked = j.link()
+	j.trusted, _ = j.relaxedSearch(relaxed{})
+}
+
+// verifyAt is x509.Verify without the name and the key usage.
+func verifyAt(now time.Time, chain []*x509.Certificate, pool *x509.CertPool) ([][]*x509.Certificate, error) {
+	intermediates := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		intermediates.AddCert(c)
+	}
+	return chain[0].Verify(x509.VerifyOptions{
+		Roots:         pool,
+		Intermediates: intermediates,
+		CurrentTime:   now,
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+	})
+}
+
+// pickPath prefers a path whose every certificate may be used by a server.
+func pickPath(paths [][]*x509.Certificate) []*x509.Certificate {
+	for _, path := range paths {
+		if !slices.ContainsFunc(path, excludesServers) {
+			return path
+		}
+	}
+	return paths[0]
+}
+
+// relaxed says which rules a search keeps, besides signatures and names.
+type relaxed struct{ constraints bool }
+
+// relaxedSearch searches as x509.Verify does, on copies of the certificates whose
+// contents break no rule: so an expired leaf does not hide a missing CA, nor the
+// other way round.
+func (j *judgement) relaxedSearch(keep relaxed) (path []*x509.Certificate, err error) {
+	original := map[*x509.Certificate]*x509.Certificate{}
+	relax := func(c *x509.Certificate) *x509.Certificate {
+		r := relaxCopy(c, keep)
+		original[r] = c
+		return r
+	}
+	chain := make([]*x509.Certificate, len(j.chain))
+	for i, c := range j.chain {
+		chain[i] = relax(c)
+	}
+	anchors := x509.NewCertPool()
+	for _, c := range j.roots.certs {
+		anchors.AddCert(relax(c))
+	}
+	paths, err := verifyAt(j.now, chain, anchors)
+	for _, at := range j.times() {
+		if err == nil || isConstraint(err) {
+			break
+		}
+		paths, err = verifyAt(at, chain, j.roots.pool)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.soundest(paths, original), nil
+}
+
+// times are when to ask the system's roots, which cannot be copied: now, and a
+// time at which all that was sent was valid, as a root may have ended since.
+func (j *judgement) times() []time.Time {
+	at := j.leaf().NotBefore
+	for _, c := range j.chain {
+		if c.NotBefore.After(at) && !c.NotBefore.After(j.leaf().NotAfter) {
+			at = c.NotBefore
+		}
+	}
+	return []time.Time{j.now, at}
+}
+
+// soundest returns the path with the fewest faults, in the certificates as they
+// are.
+func (j *judgement) soundest(paths [][]*x509.Certificate, original map[*x509.Certificate]*x509.Certificate) []*x509.Certificate {
+	var best []*x509.Certificate
+	fewest := math.MaxInt
+	for _, path := range paths {
+		for i, c := range path {
+			if o := original[c]; o != nil {
+				path[i] = o
+			}
+		}
+		if faults := j.faults(path); faults < fewest {
+			best, fewest = path, faults
+		}
+	}
+	return best
+}
+
+func (j *judgement) faults(path []*x509.Certificate) (n int) {
+	for i, c := range path {
+		if j.now.Before(c.NotBefore) || j.now.After(c.NotAfter) {
+			n++
+		}
+		if excludesServers(c) {
+			n++
+		}
+		if brokenRule(path, i) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// relaxCopy returns a copy of c that breaks no rule a path is built by.
+func relaxCopy(c *x509.Certificate, keep relaxed) *x509.Certificate {
+	r := *c
+	r.NotBefore, r.NotAfter = time.Time{}, time.Unix(1<<40, 0)
+	r.Version, r.BasicConstraintsValid, r.IsCA, r.MaxPathLen = 3, true, true, -1
+	r.KeyUsage, r.UnhandledCriticalExtensions = 0, nil
+	if keep.constraints {
+		return &r
+	}
+	r.PermittedDNSDomains, r.ExcludedDNSDomains = nil, nil
+	r.PermittedIPRanges, r.ExcludedIPRanges = nil, nil
+	r.PermittedURIDomains, r.ExcludedURIDomains = nil, nil
+	r.PermittedEmailAddresses, r.ExcludedEmailAddresses = nil, nil
+	r.RequireExplicitPolicy, r.RequireExplicitPolicyZero = 0, false
+	return &r
+}
+
+// link follows the chain from the leaf by names and signatures as far as it
+// goes.
+func (j *judgement) link() []*x509.Certificate {
+	linked := []*x509.Certificate{j.leaf()}
+	for !isSelfSigned(linked[len(linked)-1]) {
+		issuer := slices.IndexFunc(j.chain, func(c *x509.Certificate) bool {
+			return !slices.Contains(linked, c) && isIssuer(linked[len(linked)-1], c) &&
+				signatureOf(linked[len(linked)-1], c) == signatureFits
+		})
+		if issuer < 0 {
+			break
+		}
+		linked = append(linked, j.chain[issuer])
+	}
+	return linked
+}
+
+// isIssuer reports whether the names of two certificates say that the one
+// issued the other (RFC 5280, Section 6.1.3 (a)(4)).
+func isIssuer(c, issuer *x509.Certificate) bool { return bytes.Equal(c.RawIssuer, issuer.RawSubject) }
+
+// sameKeyID reports whether c names the issuer's key by its identifier.
+func sameKeyID(c, issuer *x509.Certificate) bool {
+	return len(c.AuthorityKeyId) > 0 && bytes.Equal(c.AuthorityKeyId, issuer.SubjectKeyId)
+}
+
+// signature is what is known of one certificate's signature and another's key.
+type signature int
+
+const (
+	signatureBroken  signature = iota // it is of another key, or of other content
+	signatureFits                     // it is of this key
+	signatureUnknown                  // Go does not verify such signatures: SHA-1, RSA below 1024 bits
+)
+
+func signatureOf(c, issuer *x509.Certificate) signature {
+	err := issuer.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature)
+	var insecure x509.InsecureAlgorithmError
+	key, isRSA := issuer.PublicKey.(*rsa.PublicKey)
+	switch {
+	case err == nil:
+		return signatureFits
+	case errors.As(err, &insecure), errors.Is(err, x509.ErrUnsupportedAlgorithm), isRSA && key.N.BitLen() < leastRSA:
+		return signatureUnknown
+	}
+	return signatureBroken
+}
+
+// leastRSA is the size of an RSA key in bits below which crypto/rsa does not
+// verify.
+const leastRSA = 1024
+
+func isConstraint(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && (invalid.Reason == x509.CANotAuthorizedForThisName || invalid.Reason == x509.NoValidChains)
+}

@@ -72,16 +72,16 @@ func (a *asker) ask(ctx context.Context, name string, qtype uint16) (answer, *lo
 			}
 			failures[i] = err
 			if ctx.Err() != nil {
-				return answer{}, verdict(failures)
+				return answer{}, gravest(failures)
 			}
 		}
 	}
-	return answer{}, verdict(failures)
+	return answer{}, gravest(failures)
 }
 
-// verdict returns the failure that counts: of a server that answered, if any,
+// gravest returns the failure that counts: of a server that answered, if any,
 // else the first. The others are in its Also.
-func verdict(failures []*lookupError) *lookupError {
+func gravest(failures []*lookupError) *lookupError {
 	var worst *lookupError
 	for _, f := range failures {
 		if f != nil && (worst == nil || worst.RCode == noRCode && f.RCode != noRCode) {

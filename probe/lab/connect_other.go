@@ -1,0 +1,6 @@
+//go:build !linux
+
+package lab
+
+// linuxScenarios rest on what the Linux kernel does.
+func linuxScenarios() []Scenario { return nil }

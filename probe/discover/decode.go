@@ -130,7 +130,7 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string) {
 	for _, e := range d.entries(n, path) {
 		index, ok := known[e.key.Value]
 		if !ok {
-			d.unknownKey(e, slices.Collect(maps.Keys(known)))
+			d.unknownKey(e, path, slices.Collect(maps.Keys(known)))
 			continue
 		}
 		field := v.FieldByIndex(index)
@@ -178,13 +178,19 @@ func (d *decoder) keys(n *yaml.Node, into map[string]any, path string) {
 		if pointer, ok := into[e.key.Value]; ok {
 			d.value(e.value, reflect.ValueOf(pointer).Elem(), e.path)
 		} else {
-			d.unknownKey(e, slices.Collect(maps.Keys(into)))
+			d.unknownKey(e, path, slices.Collect(maps.Keys(into)))
 		}
 	}
 }
 
-func (d *decoder) unknownKey(e entry, known []string) {
-	d.fail(e.key, e.path, "unknown key%s", suggest(e.key.Value, known))
+// unknownKey tells of a key that the mapping at the path may not hold. The key
+// that was meant counts as told of: it is not missing as well.
+func (d *decoder) unknownKey(e entry, path string, known []string) {
+	near, hint := suggest(e.key.Value, known)
+	d.fail(e.key, e.path, "unknown key%s", hint)
+	if near != "" {
+		d.bad[keyPath(path, near)] = true
+	}
 }
 
 func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
@@ -270,11 +276,16 @@ func (d *decoder) entries(n *yaml.Node, path string) []entry {
 // merge key names.
 func (d *decoder) merged(n *yaml.Node, path string) []entry {
 	n = resolved(n)
-	if n.Kind != yaml.SequenceNode {
-		return d.entries(n, path)
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
 	}
 	var out []entry
-	for _, item := range n.Content {
+	for _, item := range items {
+		if resolved(item).Kind != yaml.MappingNode {
+			d.fail(item, keyPath(path, "<<"), "is %s; write an alias of a mapping, such as *defaults", kindOf(item))
+			continue
+		}
 		out = append(out, d.entries(item, path)...)
 	}
 	return out

@@ -31,11 +31,12 @@ func (m *moduleEntry) decodeNode(d *decoder, n *yaml.Node, path string) {
 	prober, ok := keys[m.kind].(probe.Prober)
 	switch {
 	case m.kind == "":
-		d.failAt(path+".prober", "is missing%s", suggest("", probe.Kinds()))
+		d.failAt(path+".prober", "is missing; write %s", oneOf(probe.Kinds()))
 	case !ok:
-		d.failAt(path+".prober", "unknown prober %q%s", m.kind, suggest(m.kind, probe.Kinds()))
-	case m.timeout < 0:
-		d.failAt(path+".timeout", "%s is below zero", m.timeout)
+		_, hint := suggest(m.kind, probe.Kinds())
+		d.failAt(path+".prober", "unknown prober %q%s", m.kind, hint)
+	case m.timeout != 0 && m.timeout < shortest:
+		d.failAt(path+".timeout", "%s is too short; write %s or more", m.timeout, shortest)
 	default:
 		m.validate(d, prober, path+"."+m.kind)
 	}

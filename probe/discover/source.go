@@ -13,6 +13,8 @@ func (d *decoder) source(e *sourceEntry, path string, rules targetRules) Source 
 	switch {
 	case d.bad[path]:
 		return nil
+	case e.HTTP == nil && d.at[path+".http"] == nil && len(d.at[path].Content) > 0:
+		return nil // of another kind, which was told of as an unknown key
 	case e.HTTP == nil:
 		d.failAt(path, "names no kind of source; write http: {url: ...}")
 		return nil
@@ -20,7 +22,7 @@ func (d *decoder) source(e *sourceEntry, path string, rules targetRules) Source 
 	path += ".http"
 	h := e.HTTP
 	s := &HTTPSource{url: h.URL, refresh: DefaultRefresh, caFile: h.CAFile, tokenFile: h.BearerTokenFile, rules: rules}
-	if d.positive(path+".refresh", h.Refresh) {
+	if d.usable(path+".refresh", h.Refresh) {
 		s.refresh = h.Refresh
 	}
 	if d.bad[path] || d.bad[path+".url"] {

@@ -12,16 +12,24 @@ const (
 	longestNew = 100 // bytes of an unknown word that are worth comparing
 )
 
-// suggest ends an error about an unknown word with what to write instead: the
-// nearest valid word, or all of them if none is near and they are few.
-func suggest(word string, valid []string) string {
+// suggest returns the nearest valid word, "" if none is near, and the end of an
+// error about the unknown one: what to write instead. That is all valid words if
+// none is near and they are few.
+func suggest(word string, valid []string) (near, hint string) {
 	if len(word) <= longestNew {
-		if near := probe.Nearest(word, valid); len(near) > 0 {
-			return "; did you mean " + quote(near[0]) + "?"
+		if found := probe.Nearest(word, valid); len(found) > 0 {
+			return found[0], "; did you mean " + quote(found[0]) + "?"
 		}
 	}
 	if len(valid) > fewEnough {
-		return ""
+		return "", ""
 	}
-	return "; write one of " + strings.Join(slices.Sorted(slices.Values(valid)), ", ")
+	return "", "; write " + oneOf(valid)
+}
+
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "one of " + strings.Join(slices.Sorted(slices.Values(words)), ", ")
 }

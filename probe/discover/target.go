@@ -72,8 +72,8 @@ func (r targetRules) module(d *decoder, e *targetEntry, path string) *probe.Modu
 	}
 	m := r.modules[name]
 	if m == nil {
-		names := slices.Collect(maps.Keys(r.modules))
-		d.failAt(path+".module", "unknown module %q%s", name, suggest(name, names))
+		_, hint := suggest(name, slices.Collect(maps.Keys(r.modules)))
+		d.failAt(path+".module", "unknown module %q%s", name, hint)
 	}
 	return m
 }

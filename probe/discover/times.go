@@ -15,10 +15,10 @@ type times struct {
 // defaultTimes checks the file's interval and timeout.
 func (d *decoder) defaultTimes(g *grammar) times {
 	t := times{interval: DefaultInterval}
-	if d.positive("interval", g.Interval) {
+	if d.usable("interval", g.Interval) {
 		t.interval = g.Interval
 	}
-	if !d.positive("timeout", g.Timeout) || d.bad["interval"] {
+	if !d.usable("timeout", g.Timeout) || d.bad["interval"] {
 		return t
 	}
 	if g.Timeout >= t.interval {
@@ -29,15 +29,20 @@ func (d *decoder) defaultTimes(g *grammar) times {
 	return t
 }
 
-// positive reports whether a duration was written at the path and can be used.
-func (d *decoder) positive(path string, value time.Duration) bool {
+// shortest is the least interval or timeout: a missing unit prefix, "30us", is
+// more likely than a wish for it.
+const shortest = 10 * time.Millisecond
+
+// usable reports whether a duration was written at the path and can be used.
+func (d *decoder) usable(path string, value time.Duration) bool {
 	if d.at[path] == nil || d.bad[path] {
 		return false
 	}
-	if value <= 0 {
-		d.failAt(path, "%s is not above zero", value)
+	if value < shortest {
+		d.failAt(path, "%s is too short; write %s or more", value, shortest)
+		return false
 	}
-	return value > 0
+	return true
 }
 
 // timeoutFor returns the timeout of a target that says none.
@@ -55,12 +60,12 @@ func (t times) timeoutFor(interval time.Duration) time.Duration {
 // caps the target's.
 func (t times) schedule(d *decoder, e *targetEntry, m *probe.Module, path string) probe.Schedule {
 	s := probe.Schedule{Interval: t.interval}
-	ownInterval := d.positive(path+".interval", e.Interval)
+	ownInterval := d.usable(path+".interval", e.Interval)
 	if ownInterval {
 		s.Interval = e.Interval
 	}
 	s.Timeout = t.timeoutFor(s.Interval)
-	ownTimeout := d.positive(path+".timeout", e.Timeout)
+	ownTimeout := d.usable(path+".timeout", e.Timeout)
 	if ownTimeout {
 		s.Timeout = e.Timeout
 	}

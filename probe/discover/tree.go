@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
-	"strings"
+	"sort"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -14,21 +13,15 @@ import (
 // parseYAML reads the one document of a file into its tree. The error is about
 // the syntax; what the tree means is not looked at.
 func parseYAML(file string, data []byte) (*yaml.Node, *ConfigError) {
-	var document, second yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	err := decoder.Decode(&document)
-	if err == io.EOF {
-		return nil, &ConfigError{File: file, Msg: "is empty; write at least a target: targets: [{address: \"example.com:443\"}]"}
-	}
-	if err != nil {
+	document, second, err := documents(data)
+	switch {
+	case err != nil:
 		return nil, syntaxError(file, data, err)
-	}
-	switch err := decoder.Decode(&second); {
-	case err == nil:
+	case document == nil || isNull(document.Content[0]):
+		return nil, &ConfigError{File: file, Msg: `is empty; write at least a target: targets: [{address: "example.com:443"}]`}
+	case second != nil:
 		return nil, &ConfigError{File: file, Line: second.Line, Column: second.Column,
 			Msg: "a second document begins here; write all in one, without ---"}
-	case err != io.EOF:
-		return nil, syntaxError(file, data, err)
 	}
 	root := document.Content[0]
 	if err := checkAliases(file, root); err != nil {
@@ -37,32 +30,46 @@ func parseYAML(file string, data []byte) (*yaml.Node, *ConfigError) {
 	return root, nil
 }
 
-var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
-
-// syntaxError turns an error of the YAML parser, which knows no column, into ours.
-func syntaxError(file string, data []byte, err error) *ConfigError {
-	out := &ConfigError{File: file, Msg: err.Error()}
-	if m := yamlError.FindStringSubmatch(err.Error()); m != nil {
-		out.Line, _ = strconv.Atoi(m[1])
-		out.Msg = m[2]
+// documents returns the first two documents, nil where there is none.
+func documents(data []byte) (first, second *yaml.Node, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for _, document := range []**yaml.Node{&first, &second} {
+		var n yaml.Node
+		if err := decoder.Decode(&n); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, nil, err
+		}
+		*document = &n
 	}
-	if line, column := tabIndent(data); line > 0 {
-		out.Line, out.Column = line, column
-		out.Msg = "a tab indents this line; YAML takes spaces only"
+	return first, second, nil
+}
+
+// syntaxError turns an error of the YAML parser into ours.
+func syntaxError(file string, data []byte, err error) *ConfigError {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	out := &ConfigError{File: file, Line: errorLine(lines, err), Msg: parserText(err)}
+	text := lines[out.Line-1]
+	indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+	if tab := bytes.IndexByte(indent, '\t'); tab >= 0 {
+		out.Column, out.Msg = tab+1, "a tab indents this line; YAML takes spaces only"
 	}
 	return out
 }
 
-// tabIndent finds the first line that is indented with a tab, 0 if there is none.
-func tabIndent(data []byte) (line, column int) {
-	for i, text := range strings.Split(string(data), "\n") {
-		indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
-		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && strings.TrimSpace(text) != "" {
-			return i + 1, tab + 1
-		}
-	}
-	return 0, 0
+// errorLine returns the line that first makes the parser fail with err. The
+// parser's own line is often that of the block or bracket around it, or missing.
+func errorLine(lines [][]byte, err error) int {
+	before := sort.Search(len(lines)-1, func(n int) bool {
+		_, _, errHere := documents(bytes.Join(lines[:n+1], nil))
+		return errHere != nil && parserText(errHere) == parserText(err)
+	})
+	return before + 1
 }
+
+var parserPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+func parserText(err error) string { return parserPrefix.ReplaceAllString(err.Error(), "") }
 
 const (
 	// maxAliased is how many nodes aliases may add to a tree: a few nested

@@ -24,6 +24,7 @@ type Evidence struct {
 	Alert     int    // TLS alert description (RFC 8446, Section 6), -1: none
 	AlertFrom Sender // who sent Alert
 	End       End    // how the connection ended
+	Refused   bool   // our own guard refused the address; Phase is PhaseConfig
 	Errno     syscall.Errno
 	RCode     int // DNS response code (RFC 1035, Section 4.1.1), -1: no answer
 
@@ -32,7 +33,7 @@ type Evidence struct {
 
 	ClientCertRequested bool
 	ClientCertSent      bool
-	HandshakeDone       bool // the handshake completed on our side
+	TLS                 *TLS // the facts of the handshake so far, nil before it
 
 	Text string // the error's words, for what crypto/tls gives no type to
 }
@@ -66,6 +67,11 @@ func newEvidence(phase Phase, err error, rec *recorder) *Evidence {
 	if rec != nil {
 		e.First = rec.first()
 		e.PeerProtocol = peerProtocol(rec.first(), rec.sent())
+	}
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		e.Phase, e.Refused = PhaseConfig, true
+		return e
 	}
 	e.readAlert(err, rec)
 	e.readEnd(err)
@@ -143,6 +149,16 @@ func (e *Evidence) receivedAlert(alerts ...int) bool {
 		if e.Alert == alert {
 			return true
 		}
+	}
+	return false
+}
+
+// protocolAlert reports whether the alert is one by which a side says that the
+// other broke the protocol.
+func (e *Evidence) protocolAlert() bool {
+	switch e.Alert {
+	case 10, 21, 22, 30, 47, 50, 109, 110, 111, 113, 114, 115:
+		return true
 	}
 	return false
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 )
 
@@ -20,9 +19,9 @@ type Prober interface {
 	// configuration.
 	endpoint(t *Target) (endpoint, error)
 
-	// attempt probes one of the addresses of the endpoint and fills in a. It
-	// respects ctx and leaves nothing running.
-	attempt(ctx context.Context, s *session, addr netip.AddrPort, a *Attempt)
+	// attempt probes a.Peer, one of the addresses of the endpoint, and fills in
+	// a. It respects ctx and leaves nothing running.
+	attempt(ctx context.Context, s *session, a *Attempt)
 }
 
 // An endpoint is a host and port to resolve and dial.

@@ -29,7 +29,7 @@ type Target struct {
 // the configuration.
 type Schedule struct {
 	Interval time.Duration
-	Timeout  time.Duration // bounds one attempt; less than Interval
+	Timeout  time.Duration // bounds one run; less than Interval
 }
 
 // A Module says how to probe: a prober with its settings, and blackbox_exporter's
@@ -70,11 +70,12 @@ type Attempt struct {
 // hold bytes a peer chose: escape them before showing them.
 type Problem struct {
 	Reason   *Reason
-	Detail   string   // this case, in one line
-	Expected string   // what would have been right, "" where that goes without saying
-	Received string   // what came instead
-	Notes    []string // what experiments showed, and particulars worth a line each
-	Err      error    // the raw error, nil where there was none
+	Detail   string    // this case, in one line
+	Expected string    // what would have been right, "" where that goes without saying
+	Received string    // what came instead
+	Notes    []string  // what experiments showed, and particulars worth a line each
+	Err      error     // the raw error, nil where there was none
+	Evidence *Evidence // of how the connection ended, nil where that was not the problem
 }
 
 // OK reports whether the target works: no attempt has a problem of severity

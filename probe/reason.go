@@ -94,6 +94,9 @@ func Lookup(id string) *Reason {
 	return catalogue[i]
 }
 
+// because makes a Problem of r out of an error of our own making.
+func (r *Reason) because(err error) Problem { return Problem{Reason: r, Detail: err.Error(), Err: err} }
+
 // problem makes a Problem of r; detail is a Sprintf format.
 func (r *Reason) problem(detail string, args ...any) Problem {
 	return Problem{Reason: r, Detail: strings.TrimSpace(fmt.Sprintf(detail, args...))}
@@ -104,7 +107,9 @@ func (r *Reason) problem(detail string, args ...any) Problem {
 func classify(e *Evidence) Problem {
 	for _, r := range catalogue {
 		if r.Phase == e.Phase && r.match != nil && r.match(e) {
-			return Problem{Reason: r, Detail: e.Text, Err: e.Err}
+			p := Problem{Reason: r, Err: e.Err, Evidence: e}
+			p.Detail, p.Expected, p.Received = e.describe()
+			return p
 		}
 	}
 	panic("probe: no reason for phase " + e.Phase.String())

@@ -33,6 +33,7 @@ var reasonAddressRefused = register(Reason{
 	Phase:    PhaseConfig,
 	Severity: Error,
 	Title:    "the address may not be probed",
+	match:    func(e *Evidence) bool { return e.Refused },
 })
 
 var reasonProberPanic = register(Reason{

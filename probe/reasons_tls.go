@@ -1,7 +1,5 @@
 package probe
 
-import "slices"
-
 var reasonWrongVersionNumber = register(Reason{
 	ID:       "wrong_version_number",
 	Phase:    PhaseTLS,
@@ -198,7 +196,7 @@ var reasonAlertOther = register(Reason{
 	Severity: Error,
 	Title:    "the peer ended the handshake with an alert",
 	match: func(e *Evidence) bool {
-		return e.AlertFrom == Peer && !slices.Contains(protocolAlerts, e.Alert)
+		return e.AlertFrom == Peer && !e.protocolAlert()
 	},
 })
 
@@ -217,6 +215,3 @@ var reasonTLSUnspecified = register(Reason{
 	Title:    "TLS failed, and the log line does not say how",
 	LogOnly:  true,
 })
-
-// protocolAlerts are those by which a peer says that we broke the protocol.
-var protocolAlerts = []int{10, 21, 22, 30, 47, 50, 109, 110, 111, 113, 114, 115}

@@ -2,7 +2,13 @@ package probe
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/netip"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
 )
 
 // A Runner runs probes: deadline, recover, timing, classification. It keeps what
@@ -10,15 +16,30 @@ import (
 // agent has one Runner. It is safe for concurrent use.
 type Runner struct {
 	node  string
-	guard Guard
+	guard Guard // nil: every address may be dialled
+
+	resolver *resolver
+	trust    *trustStore
+	keypairs *keypairStore
+	chains   *chainCache
+	lore     *lore
 }
 
-// A Guard decides whether an address may be dialled. It is asked with each
-// resolved address, before each dial, redirects included.
+// A Guard decides whether an address may be dialled: nil allows. It is asked
+// with each resolved address, before each dial, redirects included.
 type Guard func(netip.AddrPort) error
 
 // NewRunner returns a Runner that marks its results with the name of node.
-func NewRunner(node string) *Runner { return &Runner{node: node} }
+func NewRunner(node string) *Runner {
+	return &Runner{
+		node:     node,
+		resolver: newResolver(),
+		trust:    newTrustStore(),
+		keypairs: newKeypairStore(),
+		chains:   new(chainCache),
+		lore:     newLore(),
+	}
+}
 
 // Guarded returns a Runner that shares all with r, and dials only what guard
 // allows.
@@ -28,15 +49,117 @@ func (r *Runner) Guarded(guard Guard) *Runner {
 	return &guarded
 }
 
-// Run probes t once, within its timeout for each attempt. It always returns a
-// result: what goes wrong is in it.
-func (r *Runner) Run(ctx context.Context, t *Target) *Result { panic("todo") }
-
 // Forget drops what r remembers of the target of this name.
-func (r *Runner) Forget(name string) {}
+func (r *Runner) Forget(name string) { r.lore.forget(name) }
+
+// defaultTimeout bounds a run whose target and module say nothing.
+const defaultTimeout = 10 * time.Second
+
+// Run probes t once. Its timeout bounds the whole run, the experiments of a
+// diagnosis aside, which have as much again. It always returns a result: what
+// goes wrong is in it.
+func (r *Runner) Run(ctx context.Context, t *Target) *Result {
+	timeout := timeoutOf(t)
+	res := &Result{Target: t, Node: r.node, Start: time.Now()}
+	deadline := res.Start.Add(timeout)
+	s := &session{Runner: r, target: t}
+
+	bounded, cancel := context.WithDeadline(ctx, deadline)
+	res.Attempts = s.attempts(bounded)
+	cancel()
+	res.Duration = time.Since(res.Start)
+
+	res.Invalid = invalid(ctx, res, time.Since(deadline))
+	if res.Invalid == "" {
+		s.diagnose(ctx, res, timeout)
+	}
+	return res
+}
+
+func timeoutOf(t *Target) time.Duration {
+	timeout := t.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	if limit := t.Module.Timeout; limit > 0 {
+		timeout = min(timeout, limit)
+	}
+	return timeout
+}
+
+// starvedAfter is how late we may notice a deadline that has passed before a
+// timeout says more about our own lack of CPU than about the target.
+const starvedAfter = time.Second
+
+func invalid(ctx context.Context, res *Result, late time.Duration) string {
+	if errors.Is(ctx.Err(), context.Canceled) && !res.OK() {
+		return "cancelled"
+	}
+	if late > starvedAfter && slices.ContainsFunc(res.Reasons(), isTimeout) {
+		return fmt.Sprintf("starved of CPU: the deadline was noticed %s late", late.Round(time.Millisecond))
+	}
+	return ""
+}
+
+func isTimeout(r *Reason) bool {
+	return r == reasonDNSTimeout || r == reasonTCPTimeout || r == reasonTLSTimeout || r == reasonHTTPTimeout
+}
 
 // session is one run of one target.
 type session struct {
 	*Runner
 	target *Target
+}
+
+// attempts resolves the target's address and attempts each address chosen, all
+// at once, so that a dead one takes no time from the others.
+func (s *session) attempts(ctx context.Context) []Attempt {
+	var resolved Attempt
+	at, err := s.target.Module.Prober.endpoint(s.target)
+	if err != nil {
+		resolved.Problems = []Problem{reasonTargetMisconfigured.because(err)}
+		return []Attempt{resolved}
+	}
+	addrs := s.resolve(ctx, at, &resolved)
+	if len(addrs) == 0 {
+		return []Attempt{resolved}
+	}
+	all := make([]Attempt, len(addrs))
+	var others sync.WaitGroup
+	for i, addr := range addrs {
+		all[i] = resolved
+		all[i].Peer = netip.AddrPortFrom(addr, at.port)
+		if i > 0 {
+			others.Go(func() { s.attempt(ctx, &all[i]) })
+		}
+	}
+	s.attempt(ctx, &all[0])
+	others.Wait()
+	return all
+}
+
+// resolve finds the addresses of at to probe, for a; what goes wrong is a problem
+// of a.
+func (s *session) resolve(ctx context.Context, at endpoint, a *Attempt) []netip.Addr {
+	start := time.Now()
+	addrs, server, err := s.resolver.resolve(ctx, at)
+	a.Phases[PhaseResolve] += time.Since(start)
+	a.Resolver = server
+	if err != nil {
+		a.Problems = append(a.Problems, classify(newEvidence(PhaseResolve, err, nil)))
+	}
+	return addrs
+}
+
+// attempt runs the prober. A panic in it is a fault of ours and must not take the
+// daemon down.
+func (s *session) attempt(ctx context.Context, a *Attempt) {
+	defer func() {
+		if r := recover(); r != nil {
+			p := reasonProberPanic.problem("%v", r)
+			p.Notes = []string{string(debug.Stack())}
+			a.Problems = append(a.Problems, p)
+		}
+	}()
+	s.target.Module.Prober.attempt(ctx, s, a)
 }

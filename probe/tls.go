@@ -2,15 +2,19 @@ package probe
 
 import (
 	"context"
-	"net/netip"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // TLSProber shakes hands, judges the certificate and closes. It sends nothing.
 type TLSProber struct {
 	TLSConfig TLSConfig `yaml:"tls_config,omitempty"`
 	// ALPN is what to offer; default: h2, http/1.1, as common clients do.
-	// A server that agrees on none of RequireALPN has an alpn_mismatch.
-	ALPN            []string `yaml:"alpn,omitempty"`
+	ALPN []string `yaml:"alpn,omitempty"`
+	// RequireALPN names protocols one of which the server must agree on.
 	RequireALPN     []string `yaml:"require_alpn,omitempty"`
 	AddressSettings `yaml:",inline"`
 }
@@ -24,11 +28,144 @@ func (p *TLSProber) Validate() error {
 	if err := p.TLSConfig.validate(); err != nil {
 		return err
 	}
+	for _, want := range p.RequireALPN {
+		if !slices.Contains(p.ALPN, want) {
+			return settingErrorf("require_alpn", "%q is not among the protocols offered by alpn", want)
+		}
+	}
 	return p.AddressSettings.validate()
 }
 
-func (p *TLSProber) endpoint(t *Target) (endpoint, error) { panic("todo") }
-
-func (p *TLSProber) attempt(ctx context.Context, s *session, addr netip.AddrPort, a *Attempt) {
-	panic("todo")
+func (p *TLSProber) endpoint(t *Target) (endpoint, error) {
+	host, port, err := splitAddress(t.Address)
+	return endpoint{host, port, p.AddressSettings}, err
 }
+
+func (p *TLSProber) attempt(ctx context.Context, s *session, a *Attempt) {
+	host, _, _ := splitAddress(s.target.Address)
+	c := s.openTLS(ctx, a, s.peerOf(&p.TLSConfig, host), p.ALPN)
+	if c == nil {
+		return
+	}
+	if late := c.part(ctx); late != nil {
+		a.Problems = slices.Insert(a.Problems, 0, classify(late))
+	}
+	if len(p.RequireALPN) > 0 && !slices.Contains(p.RequireALPN, c.facts.ALPN) {
+		a.Problems = append(a.Problems, Problem{
+			Reason:   reasonALPNMismatch,
+			Detail:   "the handshake agreed on no protocol that is required",
+			Expected: strings.Join(p.RequireALPN, " or "),
+			Received: strconv.Quote(c.facts.ALPN),
+		})
+	}
+}
+
+// peer is whom a connection should reach and how it is judged.
+type peer struct {
+	*TLSConfig
+	name  string // to send as SNI and to verify
+	trust Trust
+}
+
+// peerOf says whom s expects at host: the target's word counts, then the
+// module's, then the address.
+func (s *session) peerOf(c *TLSConfig, host string) peer {
+	p := peer{TLSConfig: c, name: s.target.ServerName, trust: s.target.Trust}
+	if p.name == "" {
+		p.name = c.ServerName
+	}
+	if p.name == "" {
+		p.name = host
+	}
+	p.name = strings.TrimSuffix(p.name, ".")
+	if p.trust.IsZero() {
+		p.trust = Trust{File: c.CAFile, PEM: c.CA}
+	}
+	return p
+}
+
+// openTLS connects a to its peer, shakes hands and judges the chain, into a. nil
+// says that there is no connection; otherwise the caller parts with it.
+func (s *session) openTLS(ctx context.Context, a *Attempt, p peer, alpn []string) *conn {
+	client, err := s.keypairs.load(p.CertFile, p.KeyFile)
+	if err != nil {
+		a.Problems = append(a.Problems, reasonBadKeypair.because(err))
+		return nil
+	}
+	roots, err := s.trust.roots(p.trust)
+	if err != nil {
+		a.Problems = append(a.Problems, reasonCABundleInvalid.because(err))
+	}
+	if client != nil {
+		a.Problems = append(a.Problems, ageProblems(client, time.Now())...)
+	}
+	h := hello{serverName: p.name, alpn: alpn, min: p.MinVersion, max: p.MaxVersion, client: client}
+	c, times, ended := s.handshake(ctx, a.Peer, h)
+	a.Local = times.local
+	a.Phases[PhaseConnect] += times.connect
+	a.Phases[PhaseTLS] += times.handshake
+	if ended != nil {
+		a.TLS = ended.TLS
+		a.Problems = append(a.Problems, classify(ended))
+		return nil
+	}
+	a.TLS = c.facts
+	start := time.Now()
+	s.judge(c, p, roots, a)
+	a.Phases[PhaseVerify] += time.Since(start)
+	return c
+}
+
+// judge verifies the chain that c's peer sent. The facts are kept whatever the
+// verdict; without roots nothing can be said about trust.
+func (s *session) judge(c *conn, p peer, trusted *roots, a *Attempt) {
+	unknown := trusted == nil
+	if unknown {
+		trusted = &roots{}
+	}
+	v := s.chains.judge(question{
+		chain:   c.state.PeerCertificates,
+		name:    p.name,
+		roots:   trusted,
+		now:     time.Now(),
+		stapled: c.state.OCSPResponse,
+	})
+	c.facts.Chain, c.facts.Sent, c.facts.Stapled = v.chain, v.sent, v.ocsp
+	if !unknown && !p.InsecureSkipVerify {
+		a.Problems = append(a.Problems, v.problems...)
+	}
+}
+
+// ageProblems says whether our own certificate is out of date.
+func ageProblems(client *keypair, now time.Time) []Problem {
+	switch {
+	case now.After(client.facts.NotAfter):
+		return []Problem{reasonClientCertExpired.problem("our client certificate %s expired on %s",
+			client.facts.Subject, client.facts.NotAfter.UTC().Format(time.DateTime))}
+	case now.Before(client.facts.NotBefore):
+		return []Problem{reasonClientCertExpired.problem("our client certificate %s is not valid before %s",
+			client.facts.Subject, client.facts.NotBefore.UTC().Format(time.DateTime))}
+	}
+	return nil
+}
+
+// splitAddress reads host:port, where the port is a number.
+func splitAddress(address string) (host string, port uint16, err error) {
+	host, digits, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, &AddressError{address, "write host:port, for instance example.com:443 or [2001:db8::1]:443"}
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil || n == 0 {
+		return "", 0, &AddressError{address, "the port must be a number from 1 to 65535"}
+	}
+	if host == "" {
+		return "", 0, &AddressError{address, "the host is missing"}
+	}
+	return host, uint16(n), nil
+}
+
+// An AddressError is a target's address that cannot be probed.
+type AddressError struct{ Address, Msg string }
+
+func (e *AddressError) Error() string { return strconv.Quote(e.Address) + ": " + e.Msg }

@@ -1,0 +1,164 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// An EOF, a timeout or a handshake_failure has many causes and one look. After
+// such a verdict a bounded number of further connections finds out which it is.
+// They fill the peer's log, so they are made when the verdict has changed and not
+// again while it holds; their number per second is bounded as well.
+
+// experiment tells apart the causes of some reasons.
+type experiment struct {
+	of  []*Reason
+	try func(*trial, context.Context)
+}
+
+// trial is the experiments on one attempt. They add notes to its problem and may
+// replace its reason by the one they prove.
+type trial struct {
+	*session
+	attempt *Attempt
+	problem *Problem
+	proven  *Reason // nil: the reason stands
+	notes   []string
+}
+
+func (t *trial) note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// lore is what experiments showed, and to which verdict it belongs.
+type lore struct {
+	limiter *rate.Limiter // of diagnoses, not of connections
+
+	mu    sync.Mutex
+	known map[loreKey]finding
+}
+
+type loreKey struct {
+	target string
+	peer   netip.AddrPort
+}
+
+type finding struct {
+	of     *Reason // the verdict before the experiments
+	proven *Reason
+	notes  []string
+}
+
+const (
+	diagnosesPerSecond = 2
+	diagnosesAtOnce    = 20
+)
+
+func newLore() *lore {
+	return &lore{limiter: rate.NewLimiter(diagnosesPerSecond, diagnosesAtOnce), known: map[loreKey]finding{}}
+}
+
+func (l *lore) forget(target string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.known {
+		if key.target == target {
+			delete(l.known, key)
+		}
+	}
+}
+
+func (l *lore) recall(key loreKey) (finding, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, ok := l.known[key]
+	return f, ok
+}
+
+func (l *lore) learn(key loreKey, f finding) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known[key] = f
+}
+
+func (l *lore) unlearn(key loreKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.known, key)
+}
+
+// diagnose applies to each attempt of res what experiments show of its verdict.
+// budget bounds their time.
+func (s *session) diagnose(ctx context.Context, res *Result, budget time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	var attempts sync.WaitGroup
+	for i := range res.Attempts {
+		a := &res.Attempts[i]
+		key := loreKey{s.target.Name, a.Peer}
+		p, tries := ambiguous(a)
+		if p == nil {
+			s.lore.unlearn(key)
+			continue
+		}
+		attempts.Go(func() { s.investigate(ctx, key, a, p, tries) })
+	}
+	attempts.Wait()
+}
+
+// ambiguous returns the problem of a that experiments can tell more of.
+func ambiguous(a *Attempt) (*Problem, []experiment) {
+	redirected := a.HTTP != nil && len(a.HTTP.Hops) > 1
+	for i := range a.Problems {
+		p := &a.Problems[i]
+		if redirected && p.Reason != reasonRedirectLoop {
+			continue // it is about another peer
+		}
+		var tries []experiment
+		for _, e := range experiments {
+			if slices.Contains(e.of, p.Reason) {
+				tries = append(tries, e)
+			}
+		}
+		if len(tries) > 0 {
+			return p, tries
+		}
+	}
+	return nil, nil
+}
+
+func (s *session) investigate(ctx context.Context, key loreKey, a *Attempt, p *Problem, tries []experiment) {
+	f, known := s.lore.recall(key)
+	if !known || f.of != p.Reason {
+		if !s.lore.limiter.Allow() {
+			p.Notes = append(p.Notes, "not investigated yet: too many verdicts changed at once")
+			return
+		}
+		f = s.experiment(ctx, a, p, tries)
+		if ctx.Err() == nil {
+			s.lore.learn(key, f)
+		}
+	}
+	p.Notes = append(p.Notes, f.notes...)
+	if f.proven != nil {
+		p.Reason = f.proven
+	}
+}
+
+// experiment tries what tells the causes of p apart until one is proven.
+func (s *session) experiment(ctx context.Context, a *Attempt, p *Problem, tries []experiment) finding {
+	t := &trial{session: s, attempt: a, problem: p}
+	for _, e := range tries {
+		if t.proven != nil || ctx.Err() != nil {
+			break
+		}
+		e.try(t, ctx)
+	}
+	return finding{of: p.Reason, proven: t.proven, notes: t.notes}
+}

@@ -1,0 +1,40 @@
+package probe
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// dial opens a TCP connection to addr, if the guard allows it. The connection
+// obeys ctx for as long as it is open: release undoes that.
+func (s *session) dial(ctx context.Context, addr netip.AddrPort, mss int) (conn *net.TCPConn, release func(), err error) {
+	if s.guard != nil {
+		if err := s.guard(addr); err != nil {
+			return nil, nil, &refusedError{addr, err}
+		}
+	}
+	d := net.Dialer{KeepAlive: -1}
+	if mss > 0 {
+		d.Control = clampMSS(mss)
+	}
+	conn, err = d.DialTCP(ctx, "tcp", netip.AddrPort{}, addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		conn.SetDeadline(deadline)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	return conn, func() { stop() }, nil
+}
+
+// refusedError says that a guard refused an address.
+type refusedError struct {
+	addr netip.AddrPort
+	err  error
+}
+
+func (e *refusedError) Error() string { return e.err.Error() }
+func (e *refusedError) Unwrap() error { return e.err }

@@ -1,0 +1,68 @@
+package probe
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// keypairStore loads client certificates and keeps them. A pair is read again
+// when one of its files has changed, as a rotation changes them.
+type keypairStore struct {
+	mu     sync.Mutex
+	loaded map[keypairFiles]*keypair
+}
+
+type keypairFiles struct{ cert, key string }
+
+// keypair is a client certificate with its key and its facts.
+type keypair struct {
+	stamps [2]fileStamp
+	cert   *tls.Certificate
+	facts  *Certificate
+	err    error
+}
+
+func newKeypairStore() *keypairStore { return &keypairStore{loaded: map[keypairFiles]*keypair{}} }
+
+// load returns the pair of these files, nil if none are named. An error says
+// what is wrong, for [reasonBadKeypair].
+func (s *keypairStore) load(certFile, keyFile string) (*keypair, error) {
+	if certFile == "" {
+		return nil, nil
+	}
+	files := keypairFiles{certFile, keyFile}
+	stamps := [2]fileStamp{stampOf(certFile), stampOf(keyFile)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.loaded[files]
+	if p == nil || p.stamps != stamps {
+		p = readKeypair(files)
+		p.stamps = stamps
+		s.loaded[files] = p
+	}
+	return p, p.err
+}
+
+func readKeypair(files keypairFiles) *keypair {
+	certPEM, err := os.ReadFile(files.cert)
+	if err != nil {
+		return &keypair{err: fmt.Errorf("reading the client certificate: %w", err)}
+	}
+	keyPEM, err := os.ReadFile(files.key)
+	if err != nil {
+		return &keypair{err: fmt.Errorf("reading the client key: %w", err)}
+	}
+	cert, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return &keypair{err: fmt.Errorf("client certificate %q with key %q: %w", files.cert, files.key, err)}
+	}
+	if cert.Leaf == nil {
+		if cert.Leaf, err = x509.ParseCertificate(cert.Certificate[0]); err != nil {
+			return &keypair{err: fmt.Errorf("client certificate %q: %w", files.cert, err)}
+		}
+	}
+	return &keypair{cert: &cert, facts: factsOf(cert.Leaf)}
+}

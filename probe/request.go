@@ -3,6 +3,7 @@ package probe
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func (w *walk) hop(ctx context.Context, method string, u *url.URL, addr netip.Ad
 	*hops = append(*hops, Hop{Method: method, URL: u.Redacted(), Peer: addr, TLS: leg.TLS})
 	hop := &(*hops)[len(*hops)-1]
 
-	x := httpExchange{conn: line, rec: rec, hop: hop, limit: w.prober.BodySizeLimit}
+	x := httpExchange{conn: line, rec: rec, hop: hop, limit: cmp.Or(w.prober.BodySizeLimit, defaultBodySize)}
 	resp, problem := x.do(w.request(method, u))
 	leg.Phases[PhaseRequest] = hop.Processing + hop.Transfer
 	w.attempt.HTTP.Body = x.read

@@ -4,14 +4,50 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/collectors/version"
 )
 
-// nativeHistogram gives a histogram both forms: native buckets 10% apart for
-// those who scrape protobuf, and a few classic ones for the rest.
-func nativeHistogram(m metric, classic []float64) prometheus.HistogramOpts {
+// meters are the agent's metrics about itself, and those that a registry keeps
+// better than the store: few series, counted as things happen.
+type meters struct {
+	lateness       prometheus.Histogram
+	reloadOK       prometheus.Gauge
+	reloadTime     prometheus.Gauge
+	sourceTime     *prometheus.GaugeVec
+	sourceTargets  *prometheus.GaugeVec
+	registry       *prometheus.Registry
+	phaseDurations *prometheus.HistogramVec
+}
+
+// newMeters registers all in reg, or in a registry of its own.
+func newMeters(reg *prometheus.Registry, phases *prometheus.HistogramVec) *meters {
+	if reg == nil {
+		reg = prometheus.NewRegistry()
+	}
+	m := &meters{
+		lateness:       prometheus.NewHistogram(nativeHistogram("tlsprobe_scheduler_lateness_seconds", .001, .01, .1, 1)),
+		reloadOK:       prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_successful")),
+		reloadTime:     prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_success_timestamp_seconds")),
+		sourceTime:     newGaugeVec("tlsprobe_source_last_update_timestamp_seconds"),
+		sourceTargets:  newGaugeVec("tlsprobe_source_targets"),
+		registry:       reg,
+		phaseDurations: phases,
+	}
+	reg.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		version.NewCollector("tlsprobe"),
+		m.lateness, m.reloadOK, m.reloadTime, m.sourceTime, m.sourceTargets, m.phaseDurations,
+	)
+	return m
+}
+
+// nativeHistogram gives a histogram of the table both forms: native buckets 10%
+// apart for those who scrape protobuf, and a few classic ones for the rest.
+func nativeHistogram(name string, classic ...float64) prometheus.HistogramOpts {
 	return prometheus.HistogramOpts{
-		Name:                            m.name,
-		Help:                            m.help,
+		Name:                            name,
+		Help:                            described(name).help,
 		Buckets:                         classic,
 		NativeHistogramBucketFactor:     1.1,
 		NativeHistogramMaxBucketNumber:  100,
@@ -19,7 +55,38 @@ func nativeHistogram(m metric, classic []float64) prometheus.HistogramOpts {
 	}
 }
 
+func gaugeOpts(name string) prometheus.GaugeOpts {
+	return prometheus.GaugeOpts{Name: name, Help: described(name).help}
+}
+
+func newGaugeVec(name string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(gaugeOpts(name), described(name).labels)
+}
+
 func newPhaseHistogram() *prometheus.HistogramVec {
-	m := described("tlsprobe_phase_duration_seconds")
-	return prometheus.NewHistogramVec(nativeHistogram(m, []float64{.005, .05, .5, 5}), m.labels)
+	const name = "tlsprobe_phase_duration_seconds"
+	return prometheus.NewHistogramVec(nativeHistogram(name, .005, .05, .5, 5), described(name).labels)
+}
+
+// ObserveLateness notes how long after its time a scheduled run started.
+func (h *Handler) ObserveLateness(late time.Duration) { h.meters.lateness.Observe(late.Seconds()) }
+
+// ConfigLoaded notes how an attempt to load the configuration ended.
+func (h *Handler) ConfigLoaded(err error) {
+	h.meters.reloadOK.Set(boolean(err == nil))
+	if err == nil {
+		h.meters.reloadTime.SetToCurrentTime()
+	}
+}
+
+// SourceUpdated notes that a source sent its list of targets.
+func (h *Handler) SourceUpdated(source string, targets int) {
+	h.meters.sourceTime.WithLabelValues(source).SetToCurrentTime()
+	h.meters.sourceTargets.WithLabelValues(source).Set(float64(targets))
+}
+
+// SourceGone drops the series of a source that is no longer configured.
+func (h *Handler) SourceGone(source string) {
+	h.meters.sourceTime.DeleteLabelValues(source)
+	h.meters.sourceTargets.DeleteLabelValues(source)
 }

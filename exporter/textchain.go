@@ -57,15 +57,18 @@ func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // validity says until when c is valid, and how far that is from at.
 func validity(c *probe.Certificate, at time.Time) string {
-	until := date(c.NotAfter)
-	switch left := c.NotAfter.Sub(at); {
-	case left < 0:
-		return fmt.Sprintf("%s (expired %s ago)", until, rough(left))
-	case at.Before(c.NotBefore):
-		return fmt.Sprintf("%s (valid in %s)", until, rough(c.NotBefore.Sub(at)))
-	default:
-		return fmt.Sprintf("%s (%s left)", until, rough(left))
+	if at.Before(c.NotBefore) {
+		return fmt.Sprintf("%s (valid in %s)", date(c.NotAfter), rough(c.NotBefore.Sub(at)))
 	}
+	return fmt.Sprintf("%s (%s)", date(c.NotAfter), remaining(c.NotAfter, at))
+}
+
+// remaining says how far the end of a validity is from now.
+func remaining(end, now time.Time) string {
+	if left := end.Sub(now); left >= 0 {
+		return rough(left) + " left"
+	}
+	return "expired " + rough(now.Sub(end)) + " ago"
 }
 
 // names lists the leaf's subject alternative names, those that name hosts first.

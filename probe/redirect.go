@@ -69,10 +69,11 @@ func (w *walk) arrive(u *url.URL, resp *response, next *url.URL) {
 			Received: fmt.Sprintf("status %d", resp.StatusCode),
 		})
 	}
-	if resp.says != nil {
+	if resp.plaintextOnTLS {
 		w.problem(Problem{
-			Reason:   resp.says,
-			Detail:   fmt.Sprintf("%s says so in an error page", u.Redacted()),
+			Reason:   reasonPlaintextOnTLSPort,
+			Detail:   fmt.Sprintf("%s speaks TLS, and was sent plain HTTP", u.Host),
+			Expected: "an https URL for this port, or a port that speaks plain HTTP",
 			Received: fmt.Sprintf("status %d: %s", resp.StatusCode, resp.excerpt),
 		})
 		return

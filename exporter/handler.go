@@ -1,0 +1,128 @@
+package exporter
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tlsprobe/probe"
+)
+
+// A Config says what a [Handler] serves. Store and Runner are needed; functions
+// that are nil stand for nothing to say.
+type Config struct {
+	Store  *Store
+	Runner *probe.Runner // for /probe
+
+	Modules func() map[string]*probe.Module // for addresses given to /probe; nil: the built-in ones
+	Allow   func() probe.AllowList          // which addresses /probe may dial beside known targets; nil: none
+
+	Reload func() error // loads the configuration anew
+	Ready  func() error // why the agent is not ready yet: never because of results
+
+	Node    string
+	Version string
+	// Registry may hold further metrics to serve. New adds those of the process
+	// and the agent, so a registry serves one Handler.
+	Registry *prometheus.Registry
+	Log      *slog.Logger
+}
+
+// A Handler serves all that people and machines read.
+type Handler struct {
+	mux     *http.ServeMux
+	store   *Store
+	runner  *probe.Runner
+	modules func() map[string]*probe.Module
+	allow   func() probe.AllowList
+	reload  func() error
+	ready   func() error
+	node    string
+	version string
+	log     *slog.Logger
+	meters  *meters
+	live    *live
+}
+
+// New returns the handler of c.
+func New(c Config) *Handler {
+	h := &Handler{
+		store:   c.Store,
+		runner:  c.Runner,
+		modules: c.Modules,
+		allow:   c.Allow,
+		reload:  c.Reload,
+		ready:   c.Ready,
+		node:    c.Node,
+		version: c.Version,
+		log:     c.Log,
+		meters:  newMeters(c.Registry, c.Store.phases),
+		live:    newLive(c.Store.now),
+	}
+	if h.modules == nil {
+		h.modules = probe.BuiltinModules
+	}
+	if h.allow == nil {
+		h.allow = func() probe.AllowList { return nil }
+	}
+	if h.reload == nil {
+		h.reload = func() error { return nil }
+	}
+	if h.ready == nil {
+		h.ready = func() error { return nil }
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.mux = h.routes()
+	return h
+}
+
+func (h *Handler) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", &metricsPage{store: h.store, meters: h.meters, node: h.node, log: h.log})
+	mux.HandleFunc("GET /probe", h.probe)
+	mux.HandleFunc("GET /targets", h.listTargets)
+	mux.HandleFunc("GET /results", h.listResults)
+	mux.HandleFunc("GET /-/healthy", h.healthy)
+	mux.HandleFunc("GET /-/ready", h.readiness)
+	mux.HandleFunc("POST /-/reload", h.reloadConfig)
+	mux.HandleFunc("GET /{$}", h.landing)
+	mux.HandleFunc("GET /style.css", h.style)
+	return mux
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// What is shown holds what peers chose: no browser may take it for another type.
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	h.mux.ServeHTTP(w, r)
+}
+
+// healthy answers for as long as the process serves at all.
+func (h *Handler) healthy(w http.ResponseWriter, _ *http.Request) {
+	writePlain(w, http.StatusOK, "healthy")
+}
+
+func (h *Handler) readiness(w http.ResponseWriter, _ *http.Request) {
+	if err := h.ready(); err != nil {
+		writePlain(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+		return
+	}
+	writePlain(w, http.StatusOK, "ready")
+}
+
+func (h *Handler) reloadConfig(w http.ResponseWriter, _ *http.Request) {
+	if err := h.reload(); err != nil {
+		writePlain(w, http.StatusInternalServerError, "the configuration in force stays: "+err.Error())
+		return
+	}
+	writePlain(w, http.StatusOK, "reloaded")
+}
+
+func writePlain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write([]byte(text + "\n"))
+}

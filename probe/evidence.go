@@ -65,7 +65,7 @@ const noAlert = -1
 func newEvidence(phase Phase, err error, rec *recorder) *Evidence {
 	e := &Evidence{Phase: phase, Err: err, Alert: noAlert, RCode: -1, Text: err.Error()}
 	if rec != nil {
-		e.First = rec.first()
+		e.First = bytes.Clone(rec.first()) // the recorder itself holds the connection
 		e.PeerProtocol = peerProtocol(rec.first(), rec.sent())
 	}
 	var refused *refusedError

@@ -26,17 +26,19 @@ type HTTPProber struct {
 	MaxRedirects int `yaml:"max_redirects,omitempty"`
 	// RequireHTTPS makes an http URL that does not lead to https a problem.
 	RequireHTTPS bool `yaml:"require_https,omitempty"`
-	// BodySizeLimit is how many bytes of a body are read; default 10 MiB.
+	// BodySizeLimit is how many bytes of a body are read; 0: the default, 10 MiB.
 	BodySizeLimit   int64 `yaml:"body_size_limit,omitempty"`
 	AddressSettings `yaml:",inline"`
 }
 
 var _ = registerProber("http", func() Prober {
 	return &HTTPProber{
-		Method: http.MethodGet, FollowRedirects: true, MaxRedirects: 10, BodySizeLimit: 10 << 20,
+		Method: http.MethodGet, FollowRedirects: true, MaxRedirects: 10, BodySizeLimit: defaultBodySize,
 		AddressSettings: defaultAddresses(),
 	}
 })
+
+const defaultBodySize = 10 << 20
 
 // Validate implements [Prober].
 func (p *HTTPProber) Validate() error {

@@ -69,11 +69,10 @@ func (w *walk) arrive(u *url.URL, resp *response, next *url.URL) {
 			Received: fmt.Sprintf("status %d", resp.StatusCode),
 		})
 	}
-	if resp.plaintextOnTLS {
+	if resp.says != nil {
 		w.problem(Problem{
-			Reason:   reasonPlaintextOnTLSPort,
-			Detail:   fmt.Sprintf("%s speaks TLS, and was sent plain HTTP", u.Host),
-			Expected: "an https URL for this port, or a port that speaks plain HTTP",
+			Reason:   resp.says,
+			Detail:   fmt.Sprintf("%s says so in an error page", u.Redacted()),
 			Received: fmt.Sprintf("status %d: %s", resp.StatusCode, resp.excerpt),
 		})
 		return

@@ -3,6 +3,7 @@ package probe
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ const (
 // response is an HTTP response whose body has been read.
 type response struct {
 	*http.Response
-	plaintextOnTLS bool   // a TLS server's word that it was sent plain HTTP
-	excerpt        string // the beginning of the body
+	says    *Reason // what an error page says of TLS, nil if nothing
+	excerpt string  // the beginning of the body
 }
 
 // hop sends one request to addr and reads the answer, all into the attempt. nil
@@ -44,7 +45,7 @@ func (w *walk) hop(ctx context.Context, method string, u *url.URL, addr netip.Ad
 	*hops = append(*hops, Hop{Method: method, URL: u.Redacted(), Peer: addr, TLS: leg.TLS})
 	hop := &(*hops)[len(*hops)-1]
 
-	x := httpExchange{conn: line, rec: rec, hop: hop, limit: w.prober.BodySizeLimit}
+	x := httpExchange{conn: line, rec: rec, hop: hop, limit: cmp.Or(w.prober.BodySizeLimit, defaultBodySize)}
 	resp, problem := x.do(w.request(method, u))
 	leg.Phases[PhaseRequest] = hop.Processing + hop.Transfer
 	w.attempt.HTTP.Body = x.read
@@ -200,7 +201,9 @@ func (x *httpExchange) readBody(a *response) *Problem {
 	head, err := io.ReadAll(io.LimitReader(a.Body, min(excerptBytes, x.limit+1)))
 	x.read = int64(len(head))
 	a.excerpt = string(bytes.TrimSpace(head))
-	a.plaintextOnTLS = x.hop.TLS == nil && a.StatusCode == http.StatusBadRequest && saysPlaintextOnTLS(head)
+	if a.StatusCode == http.StatusBadRequest {
+		a.says = errorPage(head, x.hop.TLS != nil)
+	}
 	if err == nil {
 		var more int64
 		more, err = io.Copy(io.Discard, io.LimitReader(a.Body, x.limit-x.read+1))
@@ -216,19 +219,28 @@ func (x *httpExchange) readBody(a *response) *Problem {
 	return nil
 }
 
-// saysPlaintextOnTLS recognises the error page by which a TLS server answers
-// plain HTTP: Go's, nginx's, Apache's.
-func saysPlaintextOnTLS(body []byte) bool {
-	for _, words := range []string{
-		"Client sent an HTTP request to an HTTPS server",
-		"The plain HTTP request was sent to HTTPS port",
-		"speaking plain HTTP to an SSL-enabled server port",
-	} {
-		if bytes.Contains(body, []byte(words)) {
-			return true
+// errorPages are the words by which servers say in HTTP what is wrong with TLS:
+// Go's, nginx's and Apache's answers to plain HTTP on a TLS port, and nginx's
+// about client certificates, which it judges after the handshake.
+var errorPages = []struct {
+	words  string
+	tls    bool // over TLS
+	reason *Reason
+}{
+	{"Client sent an HTTP request to an HTTPS server", false, reasonPlaintextOnTLSPort},
+	{"The plain HTTP request was sent to HTTPS port", false, reasonPlaintextOnTLSPort},
+	{"speaking plain HTTP to an SSL-enabled server port", false, reasonPlaintextOnTLSPort},
+	{"No required SSL certificate was sent", true, reasonClientCertRequired},
+	{"The SSL certificate error", true, reasonBadCertificate},
+}
+
+func errorPage(body []byte, overTLS bool) *Reason {
+	for _, page := range errorPages {
+		if page.tls == overTLS && bytes.Contains(body, []byte(page.words)) {
+			return page.reason
 		}
 	}
-	return false
+	return nil
 }
 
 // failed classifies what ended the exchange. An alert belongs to TLS whenever it

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -18,10 +19,11 @@ type Instance struct {
 	log      serverLog
 	accepted atomic.Int64
 
+	done    chan struct{}  // closed by Close
 	running sync.WaitGroup // every goroutine of the instance
 	mu      sync.Mutex
 	closed  bool
-	closers map[interface{ Close() error }]bool // listeners and connections
+	closers map[io.Closer]bool // listeners and connections
 }
 
 func newInstance(l *Lab, s Scenario) *Instance {
@@ -34,7 +36,8 @@ func newInstance(l *Lab, s Scenario) *Instance {
 			Trust:      probe.Trust{PEM: l.CA.PEM()},
 			Schedule:   probe.Schedule{Interval: interval, Timeout: timeout},
 		},
-		closers: map[interface{ Close() error }]bool{},
+		done:    make(chan struct{}),
+		closers: map[io.Closer]bool{},
 	}
 }
 
@@ -49,6 +52,9 @@ func (i *Instance) Accepted() int { return int(i.accepted.Load()) }
 // be called more than once.
 func (i *Instance) Close() error {
 	i.mu.Lock()
+	if !i.closed {
+		close(i.done)
+	}
 	i.closed = true
 	for c := range i.closers {
 		c.Close()
@@ -60,7 +66,7 @@ func (i *Instance) Close() error {
 }
 
 // own makes Close close c. If the instance is closed already, c is closed at once.
-func (i *Instance) own(c interface{ Close() error }) {
+func (i *Instance) own(c io.Closer) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.closed {
@@ -70,7 +76,7 @@ func (i *Instance) own(c interface{ Close() error }) {
 	i.closers[c] = true
 }
 
-func (i *Instance) disown(c interface{ Close() error }) {
+func (i *Instance) disown(c io.Closer) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.closers, c)

@@ -39,6 +39,7 @@ type Scenario struct {
 func Scenarios() []Scenario {
 	return slices.Concat(
 		goodScenarios(),
+		incidentScenarios(),
 		configScenarios(),
 		connectScenarios(),
 		endingScenarios(),
@@ -47,6 +48,9 @@ func Scenarios() []Scenario {
 		negotiationScenarios(),
 		clientCertScenarios(),
 		certificateScenarios(),
+		redirectScenarios(),
+		requestScenarios(),
+		hostileScenarios(),
 		linuxScenarios(),
 	)
 }

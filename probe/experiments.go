@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -71,8 +72,12 @@ func (t *trial) size(ctx context.Context) {
 	if !t.heardNothing() {
 		return
 	}
-	small := t.shake(ctx, func(h *hello) { h.curves = smallGroups }) != nil
-	clamped := t.shake(ctx, func(h *hello) { h.mss = smallMSS }) != nil
+	// Both at once, as each costs its whole time where the peer hangs.
+	var small, clamped bool
+	var tries sync.WaitGroup
+	tries.Go(func() { small = t.shake(ctx, func(h *hello) { h.curves = smallGroups }) != nil })
+	tries.Go(func() { clamped = t.shake(ctx, func(h *hello) { h.mss = smallMSS }) != nil })
+	tries.Wait()
 	switch {
 	case clamped:
 		t.proven = reasonPathMTU

@@ -168,12 +168,16 @@ func (x *httpExchange) do(req *http.Request) (*response, *Problem) {
 		return nil, x.failed(err)
 	}
 	// The header's bytes are counted; the body has its own limit.
-	limited := &io.LimitedReader{R: x.conn, N: maxHeaderBytes}
+	in := &endingReader{Reader: x.conn}
+	limited := &io.LimitedReader{R: in, N: maxHeaderBytes}
 	resp, err := http.ReadResponse(bufio.NewReader(limited), req)
 	x.hop.Processing = time.Since(start)
 	if err != nil {
-		if limited.N == 0 {
+		switch {
+		case limited.N == 0:
 			err = fmt.Errorf("the header of the answer is larger than %d KiB", maxHeaderBytes>>10)
+		case in.end != nil && in.end != io.EOF:
+			err = in.end
 		}
 		return nil, x.failed(err)
 	}
@@ -187,6 +191,21 @@ func (x *httpExchange) do(req *http.Request) (*response, *Problem) {
 	problem := x.readBody(a)
 	x.hop.Transfer = time.Since(start)
 	return a, problem
+}
+
+// endingReader keeps the error that ended reading: http.ReadResponse calls a line
+// that an error cut short malformed, and drops the error.
+type endingReader struct {
+	io.Reader
+	end error
+}
+
+func (r *endingReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil {
+		r.end = err
+	}
+	return n, err
 }
 
 // peerEnded reports whether writing failed because the peer has gone: what it

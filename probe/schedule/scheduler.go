@@ -23,9 +23,10 @@
 // run returned within half their timeout; the slow lane, of all others and of
 // those never run, may hold at most seven in eight of the workers. So however many
 // targets are dead, the live ones keep an eighth to themselves, and what is short
-// is missed by the dead. Nothing waits at all if 7/8 of Config.Concurrency is at
-// least the sum of timeout/interval over all targets, and workers that are not
-// needed are never started, so the limit may be generous.
+// is missed by the dead. Nothing waits at all while runs end within their timeouts
+// and 7/8 of Config.Concurrency is a little more than the sum of timeout/interval
+// over all targets that may be dead at once. Workers that are not needed are never
+// started, so the limit may be generous.
 package schedule
 
 import (

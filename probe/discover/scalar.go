@@ -71,7 +71,7 @@ func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {
 		d.fail(n, path, "%s has no unit; write %ss for seconds", n.Value, n.Value)
 		return
 	}
-	d.fail(n, path, "%q is no duration; write one such as 30s or 1m30s", n.Value)
+	d.fail(n, path, "%s is no duration; write one such as 30s or 1m30s", quote(n.Value))
 }
 
 // yamlBool holds the words for a boolean, those of YAML 1.1 included: existing
@@ -85,7 +85,7 @@ func (d *decoder) boolean(n *yaml.Node, v reflect.Value, path string) {
 	value, ok := yamlBool[strings.ToLower(n.Value)]
 	switch {
 	case !ok:
-		d.fail(n, path, "%q is neither true nor false", n.Value)
+		d.fail(n, path, "%s is neither true nor false", quote(n.Value))
 	case isQuoted(n):
 		d.fail(n, path, "%q is text; write %t without quotes", n.Value, value)
 	default:
@@ -101,7 +101,7 @@ func (d *decoder) number(n *yaml.Node, path, want string, err error) {
 	case err != nil && strings.Contains(err.Error(), strconv.ErrRange.Error()):
 		d.fail(n, path, "%s is out of range", n.Value)
 	case err != nil:
-		d.fail(n, path, "%q is not %s", n.Value, want)
+		d.fail(n, path, "%s is not %s", quote(n.Value), want)
 	}
 }
 
@@ -137,7 +137,7 @@ const shownValue = 40
 // quote quotes s, shortened to what fits a line.
 func quote(s string) string {
 	if len(s) > shownValue {
-		s = s[:shownValue] + "..."
+		s = strings.ToValidUTF8(s[:shownValue], "") + "..."
 	}
 	return strconv.Quote(s)
 }

@@ -18,7 +18,7 @@ func Nearest(word string, known []string) []string {
 	var near []candidate
 	for _, name := range known {
 		edits := editDistance(strings.ToLower(word), strings.ToLower(name))
-		if edits <= max(2, len(word)/3) {
+		if edits <= max(2, len(word)/3) && edits < len(word) { // something of it must be left
 			near = append(near, candidate{name, edits})
 		} else if len(word) >= most && strings.Contains(strings.ToLower(name), strings.ToLower(word)) {
 			near = append(near, candidate{name, len(word)}) // a part of the name, behind what is merely misspelt

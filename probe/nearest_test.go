@@ -9,7 +9,7 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	known := []string{"missing_ip_san", "self_signed", "eof", "tls_timeout", "tcp_timeout", "dns_timeout", "read_timeout"}
+	known := []string{"missing_ip_san", "self_signed", "eof", "tls_timeout", "tcp_timeout", "dns_timeout", "read_timeout", "ca"}
 	for _, test := range []struct {
 		name, word string
 		want       []string
@@ -19,6 +19,7 @@ func TestNearest(t *testing.T) {
 		{"a part, at most three", "timeout", []string{"dns_timeout", "read_timeout", "tcp_timeout"}},
 		{"misspelt before part", "tls_timeot", []string{"tls_timeout", "dns_timeout", "tcp_timeout"}},
 		{"nothing like it", "kubernetes", nil},
+		{"nothing of a short word left", "<<", nil},
 		{"empty", "", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

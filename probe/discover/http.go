@@ -69,28 +69,34 @@ func (s *HTTPSource) Status() SourceStatus {
 
 // Run implements [Source].
 func (s *HTTPSource) Run(ctx context.Context, set func([]*probe.Target)) error {
-	retry := min(firstRetry, s.refresh)
+	failures := 0 // since the last good answer
 	for {
-		pause := s.refresh
 		list, changed, err := s.update(ctx)
 		if ctx.Err() != nil {
 			return nil
-		}
-		if err != nil {
-			pause, retry = retry, min(2*retry, s.refresh)
-		} else {
-			retry = min(firstRetry, s.refresh)
 		}
 		if changed {
 			set(list)
 		}
 		s.note(err)
+		failures++
+		if err == nil {
+			failures = 0
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(jitter(pause)):
+		case <-time.After(jitter(pause(failures, s.refresh))):
 		}
 	}
+}
+
+// pause is how long to wait after so many failures in a row.
+func pause(failures int, refresh time.Duration) time.Duration {
+	if failures == 0 || failures > 10 {
+		return refresh
+	}
+	return min(firstRetry<<(failures-1), refresh)
 }
 
 // jitter spreads the requests of many agents: 90% to 110% of d.

@@ -24,6 +24,8 @@ type HTTPSource struct {
 	// Report, if not nil, is called with the first status and whenever what is
 	// wrong has changed, so that each trouble is logged once. Set it before Run.
 	Report func(SourceStatus)
+	// Updated, if not nil, is called after each good answer. Set it before Run.
+	Updated func(SourceStatus)
 
 	url       string
 	refresh   time.Duration
@@ -198,14 +200,18 @@ func sameScheme(next *http.Request, via []*http.Request) error {
 
 // note keeps the outcome of an update, and reports it if it is news.
 func (s *HTTPSource) note(err error) {
+	good := err == nil
 	s.mu.Lock()
-	if err == nil {
+	if good {
 		s.status.LastSuccess = time.Now()
 		err = s.left
 	}
 	news := !s.reported || text(s.status.Err) != text(err)
 	s.status.Err, s.reported = err, true
 	s.mu.Unlock()
+	if good && s.Updated != nil {
+		s.Updated(s.Status())
+	}
 	if news && s.Report != nil {
 		s.Report(s.Status())
 	}

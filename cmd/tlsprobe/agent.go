@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/promslog"
+	promslogflag "github.com/prometheus/common/promslog/flag"
+	"github.com/prometheus/common/version"
+	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
+)
+
+const agentHelp = `It probes the configuration's targets on schedule and serves what it finds: /metrics for Prometheus,
+/probe?target=NAME for people, / for the rest. SIGHUP, POST /-/reload and a change of the file's content
+reload the configuration; one that is bad changes nothing. SIGTERM ends it within a second.
+
+Examples:
+  tlsprobe agent --config.file=/etc/tlsprobe/config.yaml
+  tlsprobe agent --config.file=config.yaml --web.listen-address=127.0.0.1:9790 --log.format=json
+`
+
+// agentFlags are the command line of tlsprobe agent.
+type agentFlags struct {
+	configFile  string
+	node        string
+	concurrency int
+	web         *web.FlagConfig
+	log         promslog.Config
+}
+
+func addAgent(app *kingpin.Application) {
+	cmd := app.Command("agent", "Probe on schedule, as a daemon, and serve the results.").HelpLong(agentHelp)
+	f := &agentFlags{log: promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat()}}
+	cmd.Flag("config.file", "Configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
+	cmd.Flag("node.name", "Name of the node that is probed from. Default: $NODE_NAME, else the host name.").
+		PlaceHolder("NAME").StringVar(&f.node)
+	cmd.Flag("probe.concurrency", "At most this many probes at once.").Default("1000").IntVar(&f.concurrency)
+	f.web = kingpinflag.AddFlags(cmd, ":9790")
+	cmd.Flag(promslogflag.LevelFlagName, promslogflag.LevelFlagHelp).Default("info").SetValue(f.log.Level)
+	cmd.Flag(promslogflag.FormatFlagName, promslogflag.FormatFlagHelp).Default("logfmt").SetValue(f.log.Format)
+	cmd.Action(func(*kingpin.ParseContext) error {
+		ctx, stop := interruptible()
+		defer stop()
+		return f.run(ctx)
+	})
+}
+
+// defaultNode returns the name of the machine that is probed from.
+func defaultNode() string {
+	host, _ := os.Hostname() // without one, the results name no node
+	return cmp.Or(os.Getenv("NODE_NAME"), host)
+}
+
+// run is the agent until ctx is done.
+func (f *agentFlags) run(ctx context.Context) error {
+	log := promslog.New(&f.log)
+	node := cmp.Or(f.node, defaultNode())
+	log.Info("Starting tlsprobe", "version", version.Info(), "build", version.BuildContext(), "node", node)
+
+	file := &configFile{path: f.configFile, log: log}
+	a := newAgent(agentConfig{log: log, node: node, concurrency: f.concurrency, reload: file.reload})
+	file.apply, file.tried = a.apply, a.handler.ConfigLoaded
+	if file.reload() != nil {
+		return &exit{exitProblem, nil} // the log has said it all
+	}
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hangup, stopHangups := hangups()
+	defer stopHangups()
+	server := newServer(ctx, a.handler, log)
+	served := make(chan error, 1)
+	go func() { served <- web.ListenAndServe(server, f.web, log) }()
+	var parts sync.WaitGroup
+	parts.Go(func() { a.run(ctx) })
+	parts.Go(func() { file.watch(ctx, hangup) })
+
+	var err error
+	select {
+	case <-ctx.Done():
+		log.Info("Stopping")
+		drain(server)
+		<-served
+	case err = <-served:
+		err = &exit{exitProblem, fmt.Errorf("serving: %w", err)}
+	}
+	cancel()
+	parts.Wait()
+	return err
+}

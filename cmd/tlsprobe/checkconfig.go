@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"tlsprobe/probe/discover"
+)
+
+const checkConfigHelp = `It reports every error at once, each with file:line:column, the key, what is wrong and what to write
+instead. It dials nothing and reads no other file.
+
+Example:
+  tlsprobe check-config config.yaml
+
+Exit code: 0 the file is good, 1 it has errors, 2 it cannot be read or wrong usage.
+`
+
+func addCheckConfig(app *kingpin.Application) {
+	cmd := app.Command("check-config", "Check a configuration file and report all its errors.").HelpLong(checkConfigHelp)
+	file := cmd.Arg("file", "The configuration file.").Required().String()
+	cmd.Action(func(*kingpin.ParseContext) error { return checkConfig(os.Stdout, *file) })
+}
+
+func checkConfig(w io.Writer, file string) error {
+	config, err := readConfig(file)
+	var wrong discover.Errors
+	if errors.As(err, &wrong) {
+		for _, e := range wrong {
+			fmt.Fprintln(w, e)
+		}
+		fmt.Fprintf(w, "%s: %s\n", file, plural(len(wrong), "error"))
+		return &exit{exitProblem, nil}
+	}
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, t := range config.Targets {
+		used[t.Module.Name] = true
+	}
+	fmt.Fprintf(w, "%s: good: %s by %s, %s of further targets\n",
+		file, plural(len(config.Targets), "target"), plural(len(used), "module"), plural(len(config.Sources), "source"))
+	return nil
+}
+
+// readConfig reads a configuration file.
+func readConfig(file string) (*discover.Config, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return discover.Parse(file, data)
+}

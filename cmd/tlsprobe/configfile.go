@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"tlsprobe/probe/discover"
+)
+
+// A configFile loads the agent's configuration, and loads it again when it is
+// told to or when the file's content has changed. What cannot be used changes
+// nothing: the last good configuration stays.
+type configFile struct {
+	path  string
+	log   *slog.Logger
+	apply func(*discover.Config) // takes a good one over
+	tried func(error)            // told how each attempt ended
+
+	mu   sync.Mutex        // guards loading
+	seen [sha256.Size]byte // hash of what was tried last, good or bad
+}
+
+// watchInterval is how often the file is looked at. A Kubernetes ConfigMap
+// changes by swapping a symbolic link, which file notifications miss.
+const watchInterval = 2 * time.Second
+
+// reload loads the file whether it has changed or not.
+func (f *configFile) reload() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.load(os.ReadFile(f.path))
+}
+
+// poll loads the file if it holds something else than at the last attempt.
+func (f *configFile) poll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	data, err := os.ReadFile(f.path)
+	if fingerprint(data, err) != f.seen {
+		f.load(data, err) // logged there, and nobody is waiting for the answer
+	}
+}
+
+// fingerprint is of the bytes that are parsed as well, not of a second reading,
+// or of the reason why there are none.
+func fingerprint(data []byte, err error) [sha256.Size]byte {
+	if err != nil {
+		return sha256.Sum256([]byte(err.Error()))
+	}
+	return sha256.Sum256(data)
+}
+
+// load tries what reading the file gave.
+func (f *configFile) load(data []byte, err error) error {
+	f.seen = fingerprint(data, err)
+	var config *discover.Config
+	if err == nil {
+		config, err = discover.Parse(f.path, data)
+	}
+	f.tried(err)
+	if err != nil {
+		f.logErrors(err)
+		return err
+	}
+	f.log.Info("Loaded the configuration", "file", f.path, "targets", len(config.Targets), "sources", len(config.Sources))
+	for _, e := range config.CheckFiles() {
+		f.log.Warn("A file that the configuration names cannot be used yet", "err", e)
+	}
+	f.apply(config)
+	return nil
+}
+
+func (f *configFile) logErrors(err error) {
+	const msg = "The configuration cannot be used"
+	var all discover.Errors
+	if !errors.As(err, &all) {
+		f.log.Error(msg, "err", err)
+	}
+	for _, e := range all {
+		f.log.Error(msg, "err", e)
+	}
+}
+
+// watch reloads until ctx is done: at each hangup, and when the content has
+// changed.
+func (f *configFile) watch(ctx context.Context, hangup <-chan os.Signal) {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			f.reload() // logged there
+		case <-tick.C:
+			f.poll()
+		}
+	}
+}

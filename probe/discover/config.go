@@ -1,8 +1,6 @@
 package discover
 
 import (
-	"crypto/sha256"
-	"os"
 	"path/filepath"
 	"reflect"
 	"time"
@@ -11,10 +9,10 @@ import (
 )
 
 // The defaults of the configuration. Where an interval leaves no room for
-// DefaultTimeout, the default is half of the interval.
+// defaultTimeout, the default is half of the interval.
 const (
-	DefaultInterval = 30 * time.Second
-	DefaultTimeout  = 10 * time.Second
+	defaultInterval = 30 * time.Second
+	defaultTimeout  = 10 * time.Second
 )
 
 // A Config is what one configuration file says, checked and complete.
@@ -25,19 +23,8 @@ type Config struct {
 	Targets           []*probe.Target          // of the file, with Interval and Timeout filled in
 	Sources           []Source                 // of more targets
 	Allow             probe.AllowList          // probe_endpoint.allow
-	Hash              [sha256.Size]byte        // of the file's bytes
 
-	files []*ConfigError // the settings that name files, positioned; Msg is the name
-}
-
-// Load reads a file once and parses it. Its error is [Errors], or that of
-// reading the file.
-func Load(file string) (*Config, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(file, data)
+	files []fileSetting
 }
 
 // Parse reads a configuration from the bytes of a file. Relative names of other
@@ -51,8 +38,8 @@ func Parse(file string, data []byte) (*Config, error) {
 	d := newDecoder(file, filepath.Dir(file))
 	var g grammar
 	d.value(root, reflect.ValueOf(&g).Elem(), "")
-	c := &Config{Hash: sha256.Sum256(data), Modules: modules(g.Modules), Allow: g.ProbeEndpoint.Allow.list}
-	times := d.defaultTimes(&g)
+	c := &Config{Modules: modules(g.Modules), Allow: g.ProbeEndpoint.Allow.list}
+	times := d.fileTimes(&g)
 	c.Interval, c.Timeout = times.interval, times.timeoutFor(times.interval)
 	rules := targetRules{modules: c.Modules, times: times}
 	c.Targets = rules.targets(d, g.Targets)
@@ -63,6 +50,6 @@ func Parse(file string, data []byte) (*Config, error) {
 		d.errs.sort()
 		return nil, d.errs
 	}
-	c.files = d.filesNamed()
+	c.files = d.files
 	return c, nil
 }

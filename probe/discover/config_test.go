@@ -1,10 +1,7 @@
 package discover_test
 
 import (
-	"crypto/sha256"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -193,27 +190,5 @@ func TestManyTargetsMayMergeTheSame(t *testing.T) {
 	}
 	if c := parse(t, b.String()); len(c.Targets) != 8001 {
 		t.Errorf("%d targets", len(c.Targets))
-	}
-}
-
-func TestLoad(t *testing.T) {
-	folder := t.TempDir()
-	file := filepath.Join(folder, "config.yaml")
-	data := []byte(`targets: [{address: "a:1", ca_file: ca.crt}]`)
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := discover.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Hash != sha256.Sum256(data) {
-		t.Error("the hash is not that of the file")
-	}
-	if got, want := c.Targets[0].Trust.File, filepath.Join(folder, "ca.crt"); got != want {
-		t.Errorf("CA file %q, want %q", got, want)
-	}
-	if _, err := discover.Load(filepath.Join(folder, "none.yaml")); !os.IsNotExist(err) {
-		t.Errorf("error %v for a file that does not exist", err)
 	}
 }

@@ -30,8 +30,8 @@ type decoder struct {
 
 // A fileSetting is a setting that names a file: its key ends in _file.
 type fileSetting struct {
-	path string // of the key
-	name string // of the file, as it is opened
+	at   ConfigError // where it is written; no message yet
+	name string      // of the file, as it is opened
 }
 
 func newDecoder(file, dir string) *decoder {
@@ -150,7 +150,9 @@ func (d *decoder) fileName(name, path string) string {
 	default:
 		name = filepath.Join(d.dir, name)
 	}
-	d.files = append(d.files, fileSetting{path: path, name: name})
+	n := d.at[path]
+	at := ConfigError{File: d.file, Line: n.Line, Column: n.Column, Key: path}
+	d.files = append(d.files, fileSetting{at: at, name: name})
 	return name
 }
 

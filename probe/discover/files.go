@@ -16,11 +16,11 @@ func (c *Config) CheckFiles() Errors {
 	var errs Errors
 	names := map[string]string{} // by key
 	for _, f := range c.files {
-		names[f.Key] = f.Msg
+		names[f.at.Key] = f.name
 	}
 	for _, f := range c.files {
-		if err := checkFile(f.Key, f.Msg, names); err != nil {
-			wrong := *f
+		if err := checkFile(f.at.Key, f.name, names); err != nil {
+			wrong := f.at
 			wrong.Msg = err.Error()
 			errs = append(errs, &wrong)
 		}
@@ -51,14 +51,4 @@ func checkFile(key, name string, names map[string]string) error {
 		return err
 	}
 	return nil
-}
-
-// filesNamed returns the settings that name files, positioned.
-func (d *decoder) filesNamed() []*ConfigError {
-	out := make([]*ConfigError, len(d.files))
-	for i, f := range d.files {
-		n := d.at[f.path]
-		out[i] = &ConfigError{File: d.file, Line: n.Line, Column: n.Column, Key: f.path, Msg: f.name}
-	}
-	return out
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// DefaultRefresh is how often an HTTP source is asked.
-const DefaultRefresh = 30 * time.Second
+// defaultRefresh is how often an HTTP source is asked.
+const defaultRefresh = 30 * time.Second
 
 // source builds the source that is written at the path, nil if it cannot work.
 func (d *decoder) source(e *sourceEntry, path string, rules targetRules) Source {
@@ -21,7 +21,7 @@ func (d *decoder) source(e *sourceEntry, path string, rules targetRules) Source 
 	}
 	path += ".http"
 	h := e.HTTP
-	s := &HTTPSource{url: h.URL, refresh: DefaultRefresh, caFile: h.CAFile, tokenFile: h.BearerTokenFile, rules: rules}
+	s := &HTTPSource{url: h.URL, refresh: defaultRefresh, caFile: h.CAFile, tokenFile: h.BearerTokenFile, rules: rules}
 	if d.usable(path+".refresh", h.Refresh) {
 		s.refresh = h.Refresh
 	}

@@ -12,9 +12,9 @@ type times struct {
 	timeout  time.Duration // 0: not written, see timeoutFor
 }
 
-// defaultTimes checks the file's interval and timeout.
-func (d *decoder) defaultTimes(g *grammar) times {
-	t := times{interval: DefaultInterval}
+// fileTimes checks the file's interval and timeout.
+func (d *decoder) fileTimes(g *grammar) times {
+	t := times{interval: defaultInterval}
 	if d.usable("interval", g.Interval) {
 		t.interval = g.Interval
 	}
@@ -50,8 +50,8 @@ func (t times) timeoutFor(interval time.Duration) time.Duration {
 	switch {
 	case t.timeout > 0:
 		return t.timeout
-	case interval > DefaultTimeout:
-		return DefaultTimeout
+	case interval > defaultTimeout:
+		return defaultTimeout
 	}
 	return interval / 2
 }

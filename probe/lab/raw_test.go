@@ -1,12 +1,111 @@
 package lab_test
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"time"
 
+	"golang.org/x/crypto/ocsp"
+
 	"tlsprobe/probe"
 )
+
+// goClient connects to a target as any Go program would, and returns what the
+// standard library says of it: the status of the answer, completed for a TLS
+// peer, or the error.
+func goClient(ctx context.Context, target *probe.Target) string {
+	ctx, cancel := context.WithTimeout(ctx, target.Timeout)
+	defer cancel()
+	var err error
+	said := completed
+	switch p := target.Module.Prober.(type) {
+	case *probe.TLSProber:
+		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, p.ALPN))
+	case *probe.HTTPProber:
+		said, err = get(ctx, target.Address, clientConfig(target, &p.TLSConfig, nil))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return said
+}
+
+func clientConfig(target *probe.Target, c *probe.TLSConfig, alpn []string) *tls.Config {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(target.Trust.PEM))
+	cfg := &tls.Config{
+		ServerName: target.ServerName,
+		RootCAs:    roots,
+		NextProtos: alpn,
+		MinVersion: uint16(c.MinVersion),
+		MaxVersion: uint16(c.MaxVersion),
+	}
+	if c.CertFile != "" {
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+			return &cert, err
+		}
+	}
+	return cfg
+}
+
+// dialTLS shakes hands and reads once: only then does a TLS 1.3 server say what
+// it thinks of the client's certificate.
+func dialTLS(ctx context.Context, target *probe.Target, cfg *tls.Config) error {
+	raw, err := new(net.Dialer).DialContext(ctx, "tcp", target.Address)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	deadline, _ := ctx.Deadline()
+	raw.SetDeadline(deadline)
+	if cfg.ServerName == "" {
+		cfg.ServerName, _, _ = net.SplitHostPort(target.Address)
+	}
+	conn := tls.Client(raw, cfg)
+	if err := conn.Handshake(); err != nil {
+		return err
+	}
+	conn.CloseWrite()
+	if _, err := io.Copy(io.Discard, conn); err != nil {
+		return err
+	}
+	if staple := conn.OCSPResponse(); staple != nil {
+		response, err := ocsp.ParseResponse(staple, nil)
+		if err != nil {
+			return err
+		}
+		if response.Status == ocsp.Revoked {
+			return fmt.Errorf("stapled: revoked at %v", response.RevokedAt)
+		}
+	}
+	return nil
+}
+
+func get(ctx context.Context, url string, cfg *tls.Config) (string, error) {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	n, err := io.Copy(io.Discard, io.LimitReader(resp.Body, 2<<20))
+	if n == 2<<20 {
+		return "", errors.New("the body goes on after 2 MiB")
+	}
+	return resp.Request.URL.Scheme + " " + resp.Status, err
+}
 
 // connect opens a connection to a target, or returns nil.
 func connect(target *probe.Target) net.Conn {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 // tests. Beside testscript's own commands they have
 //
 //	peer VAR SCENARIO      run a server of the lab; VAR is its address, ca.pem its CA
+//	files VAR              serve the script's folder over HTTP; VAR is the URL
 //	exits CODE PROGRAM…    run a program, which must exit with this code
 //	start NAME PROGRAM…    run a program in the background; its output goes to the file NAME
 //	await FILE REGEXP [VAR]  wait until FILE matches; VAR becomes the first group
@@ -47,7 +49,7 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"peer": peer, "exits": exits, "get": request(http.MethodGet), "post": request(http.MethodPost),
+			"peer": peer, "files": files, "exits": exits, "get": request(http.MethodGet), "post": request(http.MethodPost),
 			"start": start, "await": await, "signal": signalStarted, "finish": finish,
 		},
 	})
@@ -76,6 +78,13 @@ func peer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], instance.Target.Address)
 	ts.Setenv("HOST", instance.Target.ServerName)
 	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), []byte(peers.CA.PEM()), 0o600))
+}
+
+func files(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 1, "files VAR")
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs("."))))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"tlsprobe/probe"
 	"tlsprobe/probe/discover"
 )
 
@@ -11,6 +12,7 @@ import (
 func (a *agent) discover(ctx context.Context) {
 	stop, current := func() {}, &discover.Config{}
 	defer func() { stop() }()
+	shadowed := a.logShadowed()
 	for {
 		select {
 		case <-ctx.Done():
@@ -19,17 +21,18 @@ func (a *agent) discover(ctx context.Context) {
 			stop()
 			a.forgetSources(current, next)
 			next.Inherit(current)
-			stop, current = a.start(ctx, next), next
+			stop, current = a.start(ctx, next, shadowed), next
 		}
 	}
 }
 
 // start runs the sources of c and returns what stops them and waits for them.
-func (a *agent) start(ctx context.Context, c *discover.Config) (stop func()) {
+func (a *agent) start(ctx context.Context, c *discover.Config, shadowed func(*probe.Target)) (stop func()) {
 	for _, s := range httpSources(c) {
 		s.Report = a.logSource
 		s.Updated = func(s discover.SourceStatus) { a.handler.SourceUpdated(s.URL, s.Targets) }
 	}
+	c.Shadowed = shadowed
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -73,4 +76,15 @@ func (a *agent) logSource(s discover.SourceStatus) {
 		return
 	}
 	a.log.Info("A source answers", "url", s.URL, "targets", s.Targets)
+}
+
+// logShadowed returns what writes of each target that is left out, once.
+func (a *agent) logShadowed() func(*probe.Target) {
+	told := map[string]bool{}
+	return func(t *probe.Target) {
+		if !told[t.Name] {
+			told[t.Name] = true
+			a.log.Warn("Two sources have a target of one name; the first one is probed", "target", t.Name, "left_out", t.Address)
+		}
+	}
 }

@@ -24,6 +24,11 @@ type Config struct {
 	Sources           []Source                 // of more targets
 	Allow             probe.AllowList          // probe_endpoint.allow
 
+	// Shadowed, if not nil, is called with each target that is left out because its
+	// name belongs to an earlier list, each time the lists are joined; never
+	// concurrently. Set it before Run.
+	Shadowed func(*probe.Target)
+
 	files []fileSetting
 }
 

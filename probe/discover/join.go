@@ -20,14 +20,14 @@ func (c *Config) Run(ctx context.Context, set func([]*probe.Target)) error {
 		failed error
 		wg     sync.WaitGroup
 	)
-	set(join(lists))
+	set(c.join(lists))
 	for i, source := range c.Sources {
 		wg.Go(func() {
 			err := source.Run(ctx, func(list []*probe.Target) {
 				mu.Lock()
 				defer mu.Unlock()
 				lists[1+i] = list
-				set(join(lists))
+				set(c.join(lists))
 			})
 			if err != nil {
 				mu.Lock()
@@ -57,7 +57,7 @@ func (c *Config) start() [][]*probe.Target {
 }
 
 // join puts lists together; the first target of a name stays.
-func join(lists [][]*probe.Target) []*probe.Target {
+func (c *Config) join(lists [][]*probe.Target) []*probe.Target {
 	var out []*probe.Target
 	taken := map[string]bool{}
 	for _, list := range lists {
@@ -65,6 +65,8 @@ func join(lists [][]*probe.Target) []*probe.Target {
 			if !taken[t.Name] {
 				taken[t.Name] = true
 				out = append(out, t)
+			} else if c.Shadowed != nil {
+				c.Shadowed(t)
 			}
 		}
 	}

@@ -25,14 +25,21 @@ type running struct {
 	source  *discover.HTTPSource
 	lists   chan []string // the names of the targets of each list
 	reports chan discover.SourceStatus
+	updates chan discover.SourceStatus
 }
 
 // start runs the one source of a configuration for the duration of the test.
 func start(t *testing.T, yaml string) running {
 	t.Helper()
 	c := parse(t, yaml)
-	r := running{c.Sources[0].(*discover.HTTPSource), make(chan []string, 100), make(chan discover.SourceStatus, 100)}
+	r := running{
+		source:  c.Sources[0].(*discover.HTTPSource),
+		lists:   make(chan []string, 1000),
+		reports: make(chan discover.SourceStatus, 1000),
+		updates: make(chan discover.SourceStatus, 1000),
+	}
 	r.source.Report = func(s discover.SourceStatus) { r.reports <- s }
+	r.source.Updated = func(s discover.SourceStatus) { r.updates <- s }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
@@ -154,6 +161,9 @@ func TestHTTPSourceReportsChangesOnly(t *testing.T) {
 			t.Fatalf("report %d is %v", i, status.Err)
 		}
 	}
+	for range 3 {
+		next(t, r.updates)
+	}
 	if n := int(requests.count.Load()); n < len(requests.answers) {
 		t.Errorf("four reports after %d requests", n)
 	}
@@ -208,6 +218,11 @@ func TestHTTPSourceAsksByETag(t *testing.T) {
 	for _, want := range []string{"", `"1"`, `"1"`} {
 		if got := next(t, asked); got != want {
 			t.Errorf("If-None-Match: %s, want %s", got, want)
+		}
+	}
+	for range 2 {
+		if status := next(t, r.updates); status.Targets != 1 || status.LastSuccess.IsZero() {
+			t.Errorf("updated to %+v", status)
 		}
 	}
 	if len(r.lists) > 0 {

@@ -58,6 +58,9 @@ func defaultNode() string {
 
 // run is the agent until ctx is done.
 func (f *agentFlags) run(ctx context.Context) error {
+	if f.concurrency < 1 {
+		return fmt.Errorf("--probe.concurrency=%d: write at least 1", f.concurrency)
+	}
 	log := promslog.New(&f.log)
 	node := cmp.Or(f.node, defaultNode())
 	log.Info("Starting tlsprobe", "version", version.Info(), "build", version.BuildContext(), "node", node)

@@ -25,7 +25,7 @@ type asker struct {
 	timeout  time.Duration
 }
 
-// An answer is what one server said to one question.
+// An answer is the addresses that one server gave to one question.
 type answer struct {
 	server string
 	addrs  []netip.Addr
@@ -99,41 +99,49 @@ func gravest(failures []*lookupError) *lookupError {
 // askServer puts one question to one server, over TCP if the answer does not
 // fit into a datagram.
 func (a *asker) askServer(ctx context.Context, server, name string, qtype uint16) ([]netip.Addr, *lookupError) {
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
 	query := new(dns.Msg).SetQuestion(name, qtype).SetEdns0(udpPayload, false)
-	msg, err := exchange(ctx, "udp", server, query)
+	qctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	msg, err := exchange(qctx, "udp", server, query)
 	if err != nil {
-		return nil, &lookupError{Server: server, RCode: noRCode, TimedOut: ctx.Err() != nil, Err: a.explain(ctx, query, err)}
+		err, timedOut := a.explain(ctx, qctx, query, err)
+		return nil, &lookupError{Server: server, RCode: noRCode, TimedOut: timedOut, Err: err}
 	}
 	if msg.Truncated {
-		if msg, err = exchange(ctx, "tcp", server, query); err != nil {
-			err = fmt.Errorf("its answer is truncated, and asking again over TCP failed: %w", a.explain(ctx, query, err))
+		if msg, err = exchange(qctx, "tcp", server, query); err != nil {
+			err, _ = a.explain(ctx, qctx, query, err)
+			err = fmt.Errorf("the answer is truncated, and asking again over TCP failed: %w", err)
 			return nil, &lookupError{Server: server, RCode: noRCode, Err: err}
 		}
 	}
-	addrs, failure := readAnswer(msg, name)
+	addrs, failure := readAnswer(msg, query)
 	if failure != nil {
 		failure.Server = server
 	}
 	return addrs, failure
 }
 
-// explain says in words what a failed exchange means, without the port numbers
-// that differ each time.
-func (a *asker) explain(ctx context.Context, query *dns.Msg, err error) error {
-	q := query.Question[0]
-	question := dns.TypeToString[q.Qtype] + " " + q.Name
+// explain says what a failed exchange means, without the port numbers that
+// differ each time, and whether it was a deadline: that of the lookup, ctx, or
+// of this one question, qctx.
+func (a *asker) explain(ctx, qctx context.Context, query *dns.Msg, err error) (_ error, timedOut bool) {
+	question := questionText(query)
 	var errno syscall.Errno
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("asking for %s: %w", question, ctx.Err())
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("no answer to %s before the probe's time was up", question), true
 	case ctx.Err() != nil:
-		return fmt.Errorf("no answer to %s within %s: %w", question, a.timeout, context.DeadlineExceeded)
+		return fmt.Errorf("asking for %s: %w", question, ctx.Err()), false
+	case qctx.Err() != nil:
+		return fmt.Errorf("no answer to %s within %s", question, a.timeout), true
 	case errors.As(err, &errno):
-		return fmt.Errorf("asking for %s: %w", question, errno)
+		return fmt.Errorf("asking for %s: %w", question, errno), false
 	}
-	return fmt.Errorf("asking for %s: %w", question, err)
+	return fmt.Errorf("asking for %s: %w", question, err), false
+}
+
+func questionText(query *dns.Msg) string {
+	return dns.TypeToString[query.Question[0].Qtype] + " " + query.Question[0].Name
 }
 
 // exchange sends query to server and returns the answer to it, however long it
@@ -169,80 +177,9 @@ func answers(msg, query *dns.Msg) bool {
 	if !msg.Response || msg.Id != query.Id {
 		return false
 	}
-	q := query.Question[0]
-	return len(msg.Question) == 1 && msg.Question[0].Qtype == q.Qtype && strings.EqualFold(msg.Question[0].Name, q.Name)
-}
-
-// readAnswer returns the addresses in msg at the end of name's chain of aliases
-// (RFC 1034, Section 3.6.2).
-func readAnswer(msg *dns.Msg, name string) ([]netip.Addr, *lookupError) {
-	end, err := followAliases(msg.Answer, name)
-	if err != nil {
-		return nil, &lookupError{RCode: noRCode, Err: err}
+	if len(msg.Question) == 0 {
+		return msg.Rcode != dns.RcodeSuccess // some servers refuse with nothing but a header
 	}
-	var addrs []netip.Addr
-	for _, rr := range msg.Answer {
-		if addr := recordAddress(rr); addr.IsValid() && strings.EqualFold(rr.Header().Name, end) {
-			addrs = append(addrs, addr)
-		}
-	}
-	switch {
-	case msg.Rcode == dns.RcodeSuccess && len(addrs) > 0:
-		return addrs, nil
-	case isLame(msg):
-		return nil, &lookupError{RCode: noRCode, Err: errLame}
-	}
-	failure := &lookupError{RCode: msg.Rcode}
-	if !strings.EqualFold(end, name) {
-		failure.Alias = end
-	}
-	return nil, failure
-}
-
-var errLame = errors.New("lame referral: it neither has authority over the name nor asks others")
-
-// isLame reports whether msg leaves the question to other servers: neither
-// answer nor authority, and no recursion.
-func isLame(msg *dns.Msg) bool {
-	if msg.Rcode != dns.RcodeSuccess || msg.Authoritative || msg.RecursionAvailable || len(msg.Answer) > 0 {
-		return false
-	}
-	for _, rr := range msg.Ns {
-		if _, ok := rr.(*dns.SOA); ok {
-			return false // a negative answer (RFC 2308, Section 2.2)
-		}
-	}
-	return true
-}
-
-// followAliases returns the last name of the chain of CNAME records that begins
-// at name.
-func followAliases(answer []dns.RR, name string) (string, error) {
-	target := map[string]string{}
-	for _, rr := range answer {
-		if cname, ok := rr.(*dns.CNAME); ok {
-			target[strings.ToLower(cname.Hdr.Name)] = cname.Target
-		}
-	}
-	chain := []string{name}
-	for len(chain) <= len(target)+1 {
-		next, ok := target[strings.ToLower(chain[len(chain)-1])]
-		if !ok {
-			return chain[len(chain)-1], nil
-		}
-		chain = append(chain, next)
-	}
-	const shown = 5
-	return "", fmt.Errorf("CNAME loop: %s", strings.Join(chain[:min(len(chain), shown)], " -> "))
-}
-
-func recordAddress(rr dns.RR) netip.Addr {
-	var addr netip.Addr
-	switch rr := rr.(type) {
-	case *dns.A:
-		addr, _ = netip.AddrFromSlice(rr.A)
-	case *dns.AAAA:
-		addr, _ = netip.AddrFromSlice(rr.AAAA)
-	}
-	return addr.Unmap()
+	asked, q := query.Question[0], msg.Question[0]
+	return q.Qtype == asked.Qtype && strings.EqualFold(q.Name, asked.Name)
 }

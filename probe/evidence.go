@@ -127,16 +127,11 @@ func (e *Evidence) readEnd(err error) {
 	}
 }
 
-// readLookup takes over from readEnd for a failed lookup, whose timeout counts
-// only where it was all that went wrong.
+// readLookup adds what the DNS server answered, if err is of a lookup.
 func (e *Evidence) readLookup(err error) {
 	var lookup *lookupError
-	if !errors.As(err, &lookup) {
-		return
-	}
-	e.RCode, e.End = lookup.RCode, EndOther
-	if lookup.TimedOut {
-		e.End = EndTimeout
+	if errors.As(err, &lookup) {
+		e.RCode = lookup.RCode
 	}
 }
 

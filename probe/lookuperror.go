@@ -19,20 +19,19 @@ type lookupError struct {
 	// RCode is the DNS response code (RFC 1035, Section 4.1.1): 0 if the name
 	// exists but has no address, noRCode without a usable answer.
 	RCode    int
-	TimedOut bool   // silence until a deadline; nothing else was wrong
-	Alias    string // what Name is an alias of, if the answer said so
-	Err      error  // what happened, for showing; nil if RCode says all
+	TimedOut bool   // silence until a deadline, and nothing else was wrong
+	Alias    string // what the name asked for is an alias of, if the answer said so
+	Err      error  // what happened; never nil
 
 	Also []*lookupError // the failures of the other servers
 }
 
-// Error names the question, the servers with what each did, and every name that
-// was tried.
+// Error names the servers with what each did, and every name that was tried.
 func (e *lookupError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "looking up %q: %s", e.Name, e.oneServer())
+	fmt.Fprintf(&b, "looking up %q: %s", e.Name, e.atServer())
 	for _, also := range e.Also {
-		b.WriteString("; " + also.oneServer())
+		b.WriteString("; " + also.atServer())
 	}
 	if len(e.Tried) > 1 {
 		b.WriteString("; tried " + strings.Join(e.Tried, ", "))
@@ -40,40 +39,17 @@ func (e *lookupError) Error() string {
 	return b.String()
 }
 
-func (e *lookupError) oneServer() string {
+func (e *lookupError) atServer() string {
 	if e.Server == "" {
-		return e.what()
-	}
-	return e.Server + ": " + e.what()
-}
-
-func (e *lookupError) what() string {
-	switch {
-	case e.Err != nil:
 		return e.Err.Error()
-	case e.Alias != "":
-		return fmt.Sprintf("%s (an alias of %s)", rcodeText(e.RCode), e.Alias)
 	}
-	return rcodeText(e.RCode)
-}
-
-func rcodeText(rcode int) string {
-	switch rcode {
-	case dns.RcodeSuccess:
-		return "NOERROR, but neither an A nor an AAAA record"
-	case dns.RcodeNameError:
-		return "NXDOMAIN, no such name"
-	}
-	if text, ok := dns.RcodeToString[rcode]; ok {
-		return text
-	}
-	return fmt.Sprintf("RCODE %d", rcode)
+	return e.Server + ": " + e.Err.Error()
 }
 
 func (e *lookupError) Unwrap() error { return e.Err }
 
-// Timeout implements [net.Error]'s method: it is false for an answer that was
-// useless, even if waiting for a better one ended by a deadline.
+// Timeout is the method of [net.Error]. It is false after an answer of no use,
+// even if waiting for a better one ended by a deadline.
 func (e *lookupError) Timeout() bool { return e.TimedOut }
 
 // graveFailure is the gravity of a failure that leaves open whether the name has

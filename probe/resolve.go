@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/miekg/dns"
@@ -19,11 +20,19 @@ import (
 // concurrent use.
 type resolver struct {
 	conf    resolvConfFile
+	hosts   net.Resolver  // answers from the hosts file alone
 	lookups atomic.Uint32 // so far, for the option rotate
 }
 
 func newResolver() *resolver {
-	return &resolver{conf: resolvConfFile{path: machineResolvConf}}
+	return &resolver{
+		conf: resolvConfFile{path: machineResolvConf},
+		// The standard library reads the hosts file, and again when it changes.
+		// What it would go on to ask a DNS server fails.
+		hosts: net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("only the hosts file is asked")
+		}},
+	}
 }
 
 // maxAddresses bounds the addresses of one name. A name with more is a
@@ -72,7 +81,7 @@ func (r *resolver) lookup(ctx context.Context, host, via string) ([]netip.Addr, 
 	if len(conf.servers) == 0 {
 		return lookupSystem(ctx, host)
 	}
-	if addrs := lookupHostsFile(ctx, host); len(addrs) > 0 {
+	if addrs := r.lookupHostsFile(ctx, host); len(addrs) > 0 {
 		return addrs, answeredByHostsFile, nil
 	}
 	return r.lookupDNS(ctx, conf, host)
@@ -108,7 +117,7 @@ var errBadName = errors.New("not a DNS name: labels have 1 to 63 characters, the
 // has within its half.
 func capFamilies(addrs []netip.Addr) []netip.Addr {
 	four, six := families(addrs)
-	excess := max(0, len(addrs)-maxAddresses)
+	excess := max(0, len(four)+len(six)-maxAddresses)
 	from4 := min(excess, max(0, len(four)-maxAddresses/2))
 	four, six = four[:len(four)-from4], six[:len(six)-(excess-from4)]
 	return slices.Concat(four, six)
@@ -127,18 +136,12 @@ func families(addrs []netip.Addr) (four, six []netip.Addr) {
 	return four, six
 }
 
-// hostsFile answers from the hosts file alone: whatever it would ask of a DNS
-// server fails. The standard library parses the file, and again when it changes.
-var hostsFile = net.Resolver{
-	PreferGo: true,
-	Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("only the hosts file is asked")
-	},
-}
-
 // lookupHostsFile returns the addresses that the hosts file has for host.
-func lookupHostsFile(ctx context.Context, host string) []netip.Addr {
-	addrs, err := hostsFile.LookupNetIP(ctx, "ip", dns.Fqdn(host)) // absolute: no search for what cannot be found
+func (r *resolver) lookupHostsFile(ctx context.Context, host string) []netip.Addr {
+	if strings.Contains(host, ".") {
+		host = dns.Fqdn(host) // the same entry, without a search for what cannot be found
+	}
+	addrs, err := r.hosts.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return nil
 	}

@@ -50,9 +50,10 @@ func (s Severity) String() string {
 // A LogPattern recognises a log line. It is compiled at first use: an agent
 // never needs it.
 type LogPattern struct {
-	Side    Side   // who wrote the line
-	Pattern string // regexp (RE2)
-	Sample  string // a line that matches this reason and no other
+	Side    Side   // who wrote the line, unless the line itself shows otherwise
+	Vague   bool   // the words also stand beside better ones: any other match goes first
+	Pattern string // regexp (RE2), in any case of letters
+	Sample  string // a line whose best match is this reason
 }
 
 // Side is the vantage of a log line.
@@ -69,8 +70,9 @@ func (s Side) String() string {
 	return [...]string{"either side", "client", "server", "proxy"}[s]
 }
 
-// catalogue holds every reason in order of declaration; written by register
-// while the package is initialised and read-only afterwards.
+// catalogue holds every reason in order of declaration, which across files is the
+// order of their names; written by register while the package is initialised and
+// read-only afterwards.
 var catalogue []*Reason
 
 func register(r Reason) *Reason {
@@ -83,7 +85,11 @@ func register(r Reason) *Reason {
 
 // Catalogue returns every reason in order of declaration: by phase, and within
 // a phase the most specific first.
-func Catalogue() []*Reason { return slices.Clone(catalogue) }
+func Catalogue() []*Reason {
+	all := slices.Clone(catalogue)
+	slices.SortStableFunc(all, func(a, b *Reason) int { return int(a.Phase) - int(b.Phase) })
+	return all
+}
 
 // Lookup returns the reason with this id, or nil.
 func Lookup(id string) *Reason {
@@ -102,14 +108,18 @@ func (r *Reason) problem(detail string, args ...any) Problem {
 	return Problem{Reason: r, Detail: strings.TrimSpace(fmt.Sprintf(detail, args...))}
 }
 
-// classify returns the reason of how a connection ended: the first of its phase
-// that matches.
+// classify returns the problem of how a connection ended.
 func classify(e *Evidence) Problem {
+	p := Problem{Reason: e.reason(), Err: e.Err, Evidence: e}
+	p.Detail, p.Expected, p.Received = e.describe()
+	return p
+}
+
+// reason returns the first reason of the phase that matches.
+func (e *Evidence) reason() *Reason {
 	for _, r := range catalogue {
 		if r.Phase == e.Phase && r.match != nil && r.match(e) {
-			p := Problem{Reason: r, Err: e.Err, Evidence: e}
-			p.Detail, p.Expected, p.Received = e.describe()
-			return p
+			return r
 		}
 	}
 	panic("probe: no reason for phase " + e.Phase.String())

@@ -1,39 +1,93 @@
 package probe
 
-var reasonRedirectLoop = register(Reason{
-	ID:       "redirect_loop",
-	Phase:    PhaseRequest,
-	Severity: Error,
-	Title:    "the redirects lead back to where they began",
-})
+// How a request fails once TLS is up. Order counts: classify takes the first match.
 
-var reasonRedirectLimit = register(Reason{
-	ID:       "redirect_limit",
+var reasonACMEChallengeFailed = register(Reason{
+	ID:       "acme_challenge_failed",
 	Phase:    PhaseRequest,
 	Severity: Error,
-	Title:    "too many redirects",
-})
-
-var reasonRedirectDowngrade = register(Reason{
-	ID:       "redirect_downgrade",
-	Phase:    PhaseRequest,
-	Severity: Error,
-	Title:    "https redirects to http",
-})
-
-var reasonMissingHTTPSRedirect = register(Reason{
-	ID:       "missing_https_redirect",
-	Phase:    PhaseRequest,
-	Severity: Error,
-	Title:    "plain http is served without a redirect to https",
+	Title:    "the ACME challenge cannot be fetched",
+	Meaning: "The CA, or cert-manager's own check before it, cannot fetch " +
+		"http://HOST/.well-known/acme-challenge/TOKEN, or gets another answer than the key. No " +
+		"certificate is issued until it can.",
+	Breaks: "Issuing and renewing that certificate. The ingress goes on with the old one, or with its " +
+		"default certificate.",
+	OtherSide: "The solver pod and the ingress log nothing: the request does not arrive.",
+	Causes: []string{
+		"The solver pod is on a node that the ingress cannot reach.",
+		"DNS does not point to this ingress, or cluster DNS answers otherwise.",
+		"The load balancer's address does not work from inside (hairpin, PROXY protocol, " +
+			"externalTrafficPolicy: Local).",
+		"A redirect to https, or another ingress class, catches the path.",
+	},
+	Fixes: []string{
+		"See what fails: kubectl get challenges -A; kubectl -n NAMESPACE describe challenge CHALLENGE",
+		"Where does the solver sit? kubectl -n NAMESPACE get pods -l acme.cert-manager.io/http01-solver=true " +
+			"-o wide",
+		"Fetch it yourself, from inside and outside: curl -v http://HOST/.well-known/acme-challenge/TOKEN",
+		"Bring the solver to the ingress node: in the Issuer, " +
+			"solvers[].http01.ingress.podTemplate.spec.affinity.nodeAffinity (or nodeSelector: " +
+			"{kubernetes.io/hostname: NODE})",
+		"Or validate by DNS: solvers[].dns01",
+	},
+	Cite: "RFC 8555, Section 8.3",
+	Logs: []LogPattern{
+		{
+			Side: ClientSide,
+			Pattern: `failed to perform self check GET request|propagation check failed` +
+				`|presented key \([^)]*\) did not match|Waiting for (?:HTTP|DNS)-01 challenge propagation` +
+				`|wrong status code '\d+', expected '200'` +
+				`|urn:ietf:params:acme:error:(?:connection|unauthorized|dns|tls|incorrectResponse|caa|malformed)` +
+				`|acme[^;]{0,80}(?:challenge|authorization)[^;]{0,60}(?:fail|invalid|error)` +
+				`|Invalid response from https?://[^ ]*/\.well-known/acme-challenge` +
+				`|(?:Fetching|Timeout during connect)[^;]*acme-challenge|Failed to finalize Order` +
+				`|Error accepting (?:challenge|authorization)|order is in "?(?:invalid|errored)"? state`,
+			Sample: "propagation check failed: presented key () did not match expected " +
+				"(Fo3CAWzk0UsEhB0jxlI6jVAiPCjrWWYh2P60AjGdcJ4)",
+		},
+	},
+	LogOnly: true,
 })
 
 var reasonEOFAfterHandshake = register(Reason{
-	ID:       "eof_after_handshake",
-	Phase:    PhaseRequest,
-	Severity: Error,
-	Title:    "the peer closed the connection before it answered",
-	match:    func(e *Evidence) bool { return e.End == EndFIN || e.End == EndCloseNotify },
+	ID:        "eof_after_handshake",
+	Phase:     PhaseRequest,
+	Severity:  Error,
+	Title:     "the peer closed the connection before it answered",
+	Meaning:   "TLS was established, the request was sent, and the peer closed without an answer.",
+	Breaks:    "Requests to this server, some or all.",
+	OtherSide: "Often a crash or restart at that time; a proxy logs 502 or 499.",
+	Causes: []string{
+		"The server does not like us, after all: a TLS 1.3 server that wants a client certificate says so " +
+			"only now.",
+		"The backend behind a load balancer or proxy is gone.",
+		"The server crashed, was out of memory, or is being shut down.",
+		"An idle connection was reused just as the server closed it.",
+	},
+	Fixes: []string{
+		"Try by hand: curl -v https://HOST:PORT/; curl -v --http1.1 https://HOST:PORT/",
+		"Was it restarted? kubectl -n NAMESPACE get pods; kubectl -n NAMESPACE logs POD --previous --tail=50",
+		"Does it want a certificate? openssl s_client -connect HOST:PORT </dev/null | grep -i 'Acceptable " +
+			"client'",
+	},
+	Cite: "RFC 9112, Section 9.6",
+	Logs: []LogPattern{
+		{
+			Side: ClientSide,
+			Pattern: `\(56\) [^;]*(?:unexpected eof while reading|SSL_ERROR_SYSCALL, errno ? ?0|EOF)` +
+				`|curl: \(52\)|cURL error 52|Empty reply from server|server closed idle connection` +
+				`|RemoteDisconnected|Remote end closed connection without response|ERR_EMPTY_RESPONSE` +
+				`|end of file before message length reached|connection closed before message completed` +
+				`|peer closed connection without sending TLS close_notify` +
+				`|SSL_read(?:\(\))?(?: failed|:)[^;]*unexpected eof` +
+				`|http2: client conn(?:ection)? (?:could not be established|lost)` +
+				`|UND_ERR_SOCKET[^;]*other side closed|NoHttpResponseException|ResponseEnded` +
+				`|The response ended prematurely|HTTP/1\.1 header parser received no bytes` +
+				`|prematurely closed connection while reading response header from upstream, [^;]*upstream: "https`,
+			Sample: "curl: (56) OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+		},
+	},
+	match: func(e *Evidence) bool { return e.End == EndFIN || e.End == EndCloseNotify },
 })
 
 var reasonResetAfterHandshake = register(Reason{
@@ -41,7 +95,44 @@ var reasonResetAfterHandshake = register(Reason{
 	Phase:    PhaseRequest,
 	Severity: Error,
 	Title:    "the peer reset the connection before it answered",
-	match:    func(e *Evidence) bool { return e.End == EndReset },
+	Meaning: "TLS was established, and then the connection was torn down (RST) before an answer. \"broken " +
+		"pipe\" means that our side noticed while it was writing.",
+	Breaks: "Requests to this server, some or all.",
+	OtherSide: "Go \"http2: server: error reading preface from client ...: connection reset by peer\" is the " +
+		"other side of it.",
+	Causes: []string{
+		"A TLS 1.3 server refused our client certificate, or its absence; the alert was lost.",
+		"The server was killed, or its pod removed, while connections were open.",
+		"A load balancer cut an idle connection.",
+		"A server's log: a prober or health check that closes right after the handshake.",
+	},
+	Fixes: []string{
+		"Does it want a certificate? openssl s_client -connect HOST:PORT </dev/null | grep -i 'Acceptable " +
+			"client'",
+		"Was it killed? kubectl -n NAMESPACE describe pod POD | grep -A5 -i 'last state'",
+		"Drain before the end: lifecycle.preStop sleep, and terminationGracePeriodSeconds above it",
+	},
+	Cite: "RFC 9293, Section 3.5.2",
+	Logs: []LogPattern{
+		{
+			Side:    ServerSide,
+			Pattern: `http2: server: error reading preface from client`,
+			Sample: "http2: server: error reading preface from client 192.168.2.13:41264: read tcp " +
+				"192.168.2.11:6443->192.168.2.13:41264: read: connection reset by peer",
+		},
+		{
+			Side: ClientSide,
+			Pattern: `https://[^;]*(?:write: )?broken pipe` +
+				`|\(5[56]\) [^;]*(?:Transport endpoint is not connected|Recv failure|Send failure|Connection (?:was )?reset|Broken pipe|SSL_write|errno 104)` +
+				`|SSLException: (?:Connection reset|Broken pipe|readHandshakeRecord)|cURL error 5[56]` +
+				`|SSL_read: (?:Connection reset|SSL_ERROR_SYSCALL, errno 104)` +
+				`|SSL_write: (?:Broken pipe|SSL_ERROR_SYSCALL)` +
+				`|recv\(\) failed \(104: [^)]*\) while reading response header from upstream,[^;]*upstream: "https` +
+				`|write EPIPE\b|authentication handshake failed: write[^;]*broken pipe`,
+			Sample: "Get \"https://svc.lab/x\": write tcp 10.0.3.17:33218->10.0.9.4:8443: write: broken pipe",
+		},
+	},
+	match: func(e *Evidence) bool { return e.End == EndReset },
 })
 
 var reasonHTTPTimeout = register(Reason{
@@ -49,7 +140,41 @@ var reasonHTTPTimeout = register(Reason{
 	Phase:    PhaseRequest,
 	Severity: Error,
 	Title:    "the answer did not come in time",
-	match:    func(e *Evidence) bool { return e.End == EndTimeout },
+	Meaning: "The connection was fine and the request was sent, but the answer did not come before the " +
+		"deadline. If the line says no more than \"context deadline exceeded\", even that is not " +
+		"certain: probe the target to see the phase.",
+	Breaks:    "Callers that wait: a webhook delays each API request by its timeoutSeconds.",
+	OtherSide: "nginx 499, Go \"context canceled\": the client went away.",
+	Causes: []string{
+		"The server is slow: CPU throttled, locked, waiting for another service.",
+		"The timeout is shorter than the work.",
+		"Large answers are lost on the way (path_mtu).",
+	},
+	Fixes: []string{
+		"Measure it: curl -o /dev/null -s -w 'connect %{time_connect} tls %{time_appconnect} first " +
+			"%{time_starttransfer} total %{time_total}\\n' https://HOST:PORT/",
+		"See the load: kubectl -n NAMESPACE top pod; kubectl -n NAMESPACE describe pod POD | grep -A5 -i " +
+			"limits",
+		"Webhook: kubectl get validatingwebhookconfiguration WEBHOOK -o " +
+			"jsonpath='{.webhooks[*].timeoutSeconds}'",
+	},
+	Cite: "RFC 9110, Section 15.6.5",
+	Logs: []LogPattern{
+		{
+			Side:  ClientSide,
+			Vague: true,
+			Pattern: `(?:awaiting headers|reading body)\)` +
+				`|(?:https?://|failed calling webhook)[^;]*context deadline exceeded` +
+				`|timeout awaiting response headers|Read timed out|ReadTimeout(?:Error)?\b` +
+				`|SocketTimeoutException|ESOCKETTIMEDOUT|\(28\) Operation timed out after` +
+				`|upstream (?:request|response) timeout|upstream_response_timeout` +
+				`|upstream timed out \(110: [^)]*\) while reading|HttpTimeoutException: request timed out` +
+				`|HeadersTimeoutError`,
+			Sample: "Readiness probe failed: Get \"https://10.244.6.3:8000/health\": context deadline exceeded " +
+				"(Client.Timeout exceeded while awaiting headers)",
+		},
+	},
+	match: func(e *Evidence) bool { return e.End == EndTimeout },
 })
 
 var reasonHTTPStatus = register(Reason{
@@ -57,6 +182,28 @@ var reasonHTTPStatus = register(Reason{
 	Phase:    PhaseRequest,
 	Severity: Error,
 	Title:    "the answer has an unexpected status",
+	Meaning: "TLS and HTTP work; the status is not one the target allows. 401 and 403 from a kubelet or " +
+		"the API server mean that TLS is fine and rights are missing.",
+	Breaks:    "What the status says. For tlsprobe the target fails until the status is expected.",
+	OtherSide: "The request with that status in its access log.",
+	Causes: []string{
+		"The path or host is wrong for this server.",
+		"The server wants credentials.",
+		"The application behind a proxy is down (502, 503, 504).",
+	},
+	Fixes: []string{
+		"See it: curl -ksS -D- -o /dev/null https://HOST:PORT/PATH",
+		"Expect it, if it is right: valid_status_codes: [200, 401] in the module",
+		"Behind a proxy: kubectl -n NAMESPACE get endpointslices -l kubernetes.io/service-name=SERVICE",
+	},
+	Cite: "RFC 9110, Section 15",
+	Logs: []LogPattern{
+		{
+			Side:    ClientSide,
+			Pattern: `curl: \(22\) The requested URL returned error: \d+|\breason=http_status\b|cURL error 22`,
+			Sample:  "curl: (22) The requested URL returned error: 503",
+		},
+	},
 })
 
 var reasonHTTPBodyTooLarge = register(Reason{
@@ -64,12 +211,58 @@ var reasonHTTPBodyTooLarge = register(Reason{
 	Phase:    PhaseRequest,
 	Severity: Warning,
 	Title:    "the body does not end within the limit",
+	Meaning: "The answer was fine so far, but its body is longer than the probe reads. The rest was left " +
+		"unread.",
+	Breaks:    "Nothing by itself: the probe cannot judge the whole body.",
+	OtherSide: "The server may log that the client went away.",
+	Causes: []string{
+		"The path serves a large or endless body (a stream, a dump).",
+		"The limit is set too low for this path.",
+	},
+	Fixes: []string{
+		"Probe a small path such as /healthz",
+		"Raise body_size_limit in the module",
+	},
+	Cite: "RFC 9110, Section 8.6",
+	Logs: []LogPattern{
+		{
+			Side:    ClientSide,
+			Pattern: `http: response body too large|\breason=http_body_too_large\b|body size limit exceeded`,
+			Sample:  "level=WARN msg=\"verdict changed\" target=metrics reason=http_body_too_large",
+		},
+	},
 })
 
 var reasonHTTPMalformed = register(Reason{
-	ID:       "http_malformed",
-	Phase:    PhaseRequest,
-	Severity: Error,
-	Title:    "the answer is not HTTP",
-	match:    func(e *Evidence) bool { return true },
+	ID:        "http_malformed",
+	Phase:     PhaseRequest,
+	Severity:  Error,
+	Title:     "the answer is not HTTP",
+	Meaning:   "TLS is up, but what came inside is not HTTP, or breaks its rules.",
+	Breaks:    "HTTP clients of this port.",
+	OtherSide: "Its own protocol's complaint about a strange request.",
+	Causes: []string{
+		"Another protocol runs inside TLS on this port (a database, a broker, SMTP).",
+		"The server speaks HTTP/2 only and the client HTTP/1.1, or the reverse.",
+		"A broken proxy or application writes bad headers.",
+	},
+	Fixes: []string{
+		"See the bytes: printf 'GET / HTTP/1.0\\r\\n\\r\\n' | openssl s_client -quiet -connect HOST:PORT | head " +
+			"-c 200 | xxd",
+		"Try HTTP/2: curl -v --http2-prior-knowledge https://HOST:PORT/",
+		"Probe it with the tls prober when it is not HTTP",
+	},
+	Cite: "RFC 9112, Section 2",
+	Logs: []LogPattern{
+		{
+			Side: ClientSide,
+			Pattern: `malformed HTTP (?:response|status code|version) "[^\\]|curl: \(1\) Received HTTP/0\.9` +
+				`|\breason=http_malformed\b|https://[^;]*malformed HTTP (?:response|status)` +
+				`|curl: \(8\) (?:Weird server reply|Invalid)|ERR_INVALID_HTTP_RESPONSE` +
+				`|upstream sent (?:no valid HTTP/1|invalid header|too big header)[^;]*upstream: "https`,
+			Sample: "Get \"https://svc.lab/\": net/http: HTTP/1.x transport connection broken: malformed HTTP response \"220 " +
+				"mail.lab ESMTP\"",
+		},
+	},
+	match: func(e *Evidence) bool { return true },
 })

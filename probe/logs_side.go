@@ -1,0 +1,49 @@
+package probe
+
+import (
+	"regexp"
+	"sync"
+)
+
+// writtenBy tells who wrote a line: what the line itself shows goes before what
+// its words are mostly found in. Envoy is a server to the alerts it receives,
+// unless it speaks of an upstream, and a proxy in all else.
+func writtenBy(text string, mostly Side) Side {
+	cues := sideCues()
+	switch {
+	case cues.proxy.MatchString(text):
+		return ProxySide
+	case cues.server.MatchString(text), cues.envoyAlert.MatchString(text):
+		return ServerSide
+	case mostly != EitherSide:
+		return mostly
+	case cues.envoy.MatchString(text):
+		return ProxySide
+	}
+	return ClientSide
+}
+
+type cues struct{ proxy, server, envoy, envoyAlert *regexp.Regexp }
+
+var sideCues = sync.OnceValue(func() cues {
+	return cues{
+		proxy: regexp.MustCompile(`(?i)` +
+			`(?:to|from|with|in) upstream\b|upstream (?:connect error|SSL certificate|timed out|sent|prematurely)` +
+			`|upstream_reset|\bLayer[4-7] ` +
+			// The API server's proxy answers with the error in single quotes.
+			`|^Error: '`),
+		server: regexp.MustCompile(`(?i)` +
+			// Go: net/http, etcd, grpc-go, the API server
+			`TLS handshake error from|rejected connection|http2: server:|tls server conn` +
+			`|Server\.Serve|ServerHandshake\(|HandleStreams|Unable to authenticate the request` +
+			// nginx, Apache, HAProxy
+			`|client sent plain HTTP|while (?:SSL handshaking|reading client request|waiting for request|handling frames)` +
+			`|while reading PROXY protocol|\[ssl:\w+\]|\bAH0\d{4}\b|\S+/\d+: (?:SSL|Connection|Timeout)[a-z ]* handshake` +
+			// Node, Netty, Seastar, SwiftNIO, Rust and what calls accept(2)
+			`|tlsClientError|DecoderException: javax\.net\.ssl\.SSLHandshakeException: Received fatal alert` +
+			`|Failed to establish SSL handshake:|handshakeFailed\(|peer_addr=|\bSSL_accept|\baccept(?:ing|ed)?\b` +
+			`|write server|read client|from client|client hello|could not accept`),
+		envoy:      regexp.MustCompile(`(?:TLS|SSL)[_ ]error:[_ |]*268`),
+		envoyAlert: regexp.MustCompile(`TLS[_ ]error:[_ |]*26843(?:64[5-9]|6[5-9]|7)\d*:`),
+	}
+})

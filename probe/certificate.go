@@ -10,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -117,33 +116,21 @@ func withKeyID(text, label string, id []byte) string {
 	return text + " " + label + " " + keyID(id)
 }
 
-// isSelfSigned reports whether c is signed by its own key. What Go refuses to
-// verify, as SHA-1, is judged by its names and key identifiers.
-func isSelfSigned(c *x509.Certificate) bool {
-	if !bytes.Equal(c.RawSubject, c.RawIssuer) {
-		return false
-	}
-	switch signatureOf(c, c) {
-	case signatureFits:
-		return true
-	case signatureUnknown:
-		return len(c.AuthorityKeyId) == 0 || bytes.Equal(c.AuthorityKeyId, c.SubjectKeyId)
-	}
-	return false
-}
+// isSelfSigned reports whether c is signed by its own key.
+func isSelfSigned(c *x509.Certificate) bool { return isIssuer(c, c) && signedBy(c, c) }
 
-// cut bounds a string of a peer to maxText bytes of valid UTF-8.
+// cut bounds a string of a peer to maxText bytes, and cuts no character in half.
 func cut(s string) string {
 	const ellipsis = "..."
-	if len(s) > maxText {
-		s = s[:maxText-len(ellipsis)]
-		for len(s) > 0 && !utf8.RuneStart(s[len(s)-1]) {
-			s = s[:len(s)-1]
-		}
-		if r, _ := utf8.DecodeLastRuneInString(s); r == utf8.RuneError && len(s) > 0 {
-			s = s[:len(s)-1]
-		}
-		s += ellipsis
+	if len(s) <= maxText {
+		return s
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	end := maxText - len(ellipsis)
+	for range utf8.UTFMax - 1 {
+		if utf8.RuneStart(s[end]) {
+			break
+		}
+		end--
+	}
+	return s[:end] + ellipsis
 }

@@ -108,15 +108,6 @@ func (j *judgement) add(p Problem) {
 	}
 }
 
-func (j *judgement) has(r *Reason) bool {
-	for i := range j.problems {
-		if j.problems[i].Reason == r {
-			return true
-		}
-	}
-	return false
-}
-
 // noteBoundaries notes when any certificate in sight begins or ends: then
 // another path may open, or this one close.
 func (j *judgement) noteBoundaries() {

@@ -20,6 +20,9 @@ func (j *judgement) search() {
 	}
 	j.linked = j.link()
 	j.trusted, _ = j.relaxedSearch(relaxed{})
+	if j.trusted == nil {
+		j.trusted = j.anchor()
+	}
 }
 
 // verifyAt is x509.Verify without the name and the key usage.
@@ -148,8 +151,7 @@ func (j *judgement) link() []*x509.Certificate {
 	linked := []*x509.Certificate{j.leaf()}
 	for !isSelfSigned(linked[len(linked)-1]) {
 		issuer := slices.IndexFunc(j.chain, func(c *x509.Certificate) bool {
-			return !slices.Contains(linked, c) && isIssuer(linked[len(linked)-1], c) &&
-				signatureOf(linked[len(linked)-1], c) == signatureFits
+			return !slices.Contains(linked, c) && isIssuer(linked[len(linked)-1], c) && signedBy(linked[len(linked)-1], c)
 		})
 		if issuer < 0 {
 			break
@@ -157,6 +159,20 @@ func (j *judgement) link() []*x509.Certificate {
 		linked = append(linked, j.chain[issuer])
 	}
 	return linked
+}
+
+// anchor completes what is linked with a trust anchor, across signatures that
+// x509.Verify does not accept: checkRules names them. nil if no anchor signed it.
+func (j *judgement) anchor() []*x509.Certificate {
+	top := j.linked[len(j.linked)-1]
+	i := slices.IndexFunc(j.roots.certs, func(c *x509.Certificate) bool { return isIssuer(top, c) && signedBy(top, c) })
+	if i < 0 {
+		return nil
+	}
+	if bytes.Equal(top.Raw, j.roots.certs[i].Raw) {
+		return j.linked
+	}
+	return append(slices.Clip(j.linked), j.roots.certs[i])
 }
 
 // isIssuer reports whether the names of two certificates say that the one
@@ -168,31 +184,24 @@ func sameKeyID(c, issuer *x509.Certificate) bool {
 	return len(c.AuthorityKeyId) > 0 && bytes.Equal(c.AuthorityKeyId, issuer.SubjectKeyId)
 }
 
-// signature is what is known of one certificate's signature and another's key.
-type signature int
-
-const (
-	signatureBroken  signature = iota // it is of another key, or of other content
-	signatureFits                     // it is of this key
-	signatureUnknown                  // Go does not verify such signatures: SHA-1, RSA below 1024 bits
-)
-
-func signatureOf(c, issuer *x509.Certificate) signature {
+// signedBy reports whether c is signed by the issuer's key. What Go does not
+// verify at all, as MD5, is judged by the key's identifier.
+func signedBy(c, issuer *x509.Certificate) bool {
 	err := issuer.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature)
 	var insecure x509.InsecureAlgorithmError
-	key, isRSA := issuer.PublicKey.(*rsa.PublicKey)
-	switch {
-	case err == nil:
-		return signatureFits
-	case errors.As(err, &insecure), errors.Is(err, x509.ErrUnsupportedAlgorithm), isRSA && key.N.BitLen() < leastRSA:
-		return signatureUnknown
+	if errors.As(err, &insecure) || errors.Is(err, x509.ErrUnsupportedAlgorithm) || isRefusedKey(issuer) {
+		return len(c.AuthorityKeyId) == 0 || sameKeyID(c, issuer)
 	}
-	return signatureBroken
+	return err == nil
 }
 
-// leastRSA is the size of an RSA key in bits below which crypto/rsa does not
-// verify.
-const leastRSA = 1024
+// isRefusedKey reports whether crypto/rsa refuses to verify with the key of c.
+func isRefusedKey(c *x509.Certificate) bool {
+	key, isRSA := c.PublicKey.(*rsa.PublicKey)
+	return isRSA && key.N.BitLen() < leastRSA
+}
+
+const leastRSA = 1024 // bits
 
 func isConstraint(err error) bool {
 	var invalid x509.CertificateInvalidError

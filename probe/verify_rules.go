@@ -144,11 +144,23 @@ func (j *judgement) checkRules() {
 			j.add(p)
 		}
 	}
-	if j.strict != nil && len(j.problems) == 0 {
+	if j.strict != nil && !j.explained() {
 		p := reasonChainInvalid.problem("%s", j.strict)
 		p.Err = textError(j.strict)
 		j.add(p)
 	}
+}
+
+// explained reports whether a problem says why x509.Verify refuses the chain.
+func (j *judgement) explained() bool {
+	return slices.ContainsFunc(j.problems, func(p Problem) bool {
+		switch p.Reason {
+		case reasonCertExpired, reasonCertNotYetValid, reasonSelfSigned, reasonStaleCA, reasonUnknownAuthority,
+			reasonNameConstraint, reasonChainInvalid:
+			return true
+		}
+		return false
+	})
 }
 
 // brokenRule names the rule of RFC 5280, Section 6.1.4, that the i-th
@@ -160,8 +172,12 @@ func brokenRule(path []*x509.Certificate, i int) string {
 	switch {
 	case len(c.UnhandledCriticalExtensions) > 0:
 		return fmt.Sprintf("has a critical extension that is not understood, %s", c.UnhandledCriticalExtensions[0])
+	case i < len(path)-1 && isWeakSignature(c):
+		return fmt.Sprintf("is signed with %s, which Go does not accept", c.SignatureAlgorithm)
 	case i == 0:
 		return ""
+	case isRefusedKey(c):
+		return fmt.Sprintf("signs another certificate with the key %s, which Go does not accept", keyText(c))
 	case c.BasicConstraintsValid && !c.IsCA, !c.BasicConstraintsValid && (!isAnchor || c.Version == 3):
 		return "signs another certificate but is no CA (basicConstraints)"
 	case c.KeyUsage != 0 && c.KeyUsage&x509.KeyUsageCertSign == 0:

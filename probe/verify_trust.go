@@ -51,7 +51,7 @@ func (j *judgement) strictTrust() error {
 func (j *judgement) staleAnchor() (child, anchor *x509.Certificate) {
 	for _, c := range j.linked {
 		for _, root := range j.roots.certs {
-			if isIssuer(c, root) && signatureOf(c, root) == signatureBroken {
+			if isIssuer(c, root) && !signedBy(c, root) {
 				return c, root
 			}
 		}
@@ -70,26 +70,17 @@ func (j *judgement) staleProblem(child, anchor *x509.Certificate) Problem {
 }
 
 // brokenSignature reports a certificate whose issuer is at hand by name and key
-// identifier, or by name alone where Go does not verify such a signature.
+// identifier, and did not sign it.
 func (j *judgement) brokenSignature() bool {
 	for _, c := range j.linked {
 		for _, issuer := range slices.Concat(j.chain, j.roots.certs) {
-			if c == issuer || !isIssuer(c, issuer) || isSelfSigned(c) {
+			if !isIssuer(c, issuer) || !sameKeyID(c, issuer) || signedBy(c, issuer) {
 				continue
 			}
-			switch s := signatureOf(c, issuer); {
-			case s == signatureUnknown && (len(c.AuthorityKeyId) == 0 || sameKeyID(c, issuer)):
-				p := reasonChainInvalid.problem("the signature of %s is %s by %s, which Go does not accept",
-					j.place(c), c.SignatureAlgorithm, keyText(issuer))
-				p.Err = textError(j.strict)
-				j.add(p)
-				return true
-			case s == signatureBroken && sameKeyID(c, issuer):
-				p := reasonChainInvalid.problem("the signature of %s does not fit, though it names the key of %s", j.place(c), subjectOf(issuer))
-				p.Err = textError(j.strict)
-				j.add(p)
-				return true
-			}
+			p := reasonChainInvalid.problem("the signature of %s does not fit, though it names the key of %s", j.place(c), subjectOf(issuer))
+			p.Err = textError(j.strict)
+			j.add(p)
+			return true
 		}
 	}
 	return false

@@ -117,6 +117,7 @@ func (c *chainCache) forget(sum [32]byte, gone weak.Pointer[Certificate]) {
 type keyHasher struct {
 	hash    hash.Hash
 	scratch []byte
+	length  [8]byte
 }
 
 var keyHashers = sync.Pool{New: func() any { return &keyHasher{hash: sha256.New()} }}
@@ -140,8 +141,7 @@ func (q *question) key() (key verdictKey) {
 }
 
 func (h *keyHasher) part(b []byte) {
-	var length [8]byte
-	binary.BigEndian.PutUint64(length[:], uint64(len(b)))
-	h.hash.Write(length[:])
+	binary.BigEndian.PutUint64(h.length[:], uint64(len(b)))
+	h.hash.Write(h.length[:])
 	h.hash.Write(b)
 }

@@ -21,7 +21,7 @@ type snapshot struct {
 // A reading is what a snapshot holds of one target.
 type reading struct {
 	target         *probe.Target
-	info           infoLabels
+	info           *infoLabels
 	last           *probe.Result // nil while pending
 	runs, failures uint64
 }
@@ -155,13 +155,16 @@ func fillClientNotAfter(f *family, snap *snapshot) {
 	})
 }
 
+// agreed is what a handshake agreed on.
+type agreed struct {
+	version, cipher uint16
+	group           tls.CurveID
+}
+
 // fillTLS adds what handshakes agreed on, once where several addresses agree on
 // the same.
 func fillTLS(f *family, snap *snapshot) {
-	type agreed struct {
-		version, cipher uint16
-		group           tls.CurveID
-	}
+	names := map[agreed][3]string{} // crypto/tls makes a list to look up one suite
 	var seen []agreed
 	snap.ran(func(r *reading) {
 		seen = seen[:0]
@@ -170,10 +173,17 @@ func fillTLS(f *family, snap *snapshot) {
 			if t == nil || t.Version == 0 {
 				continue
 			}
-			if a := (agreed{t.Version, t.Cipher, t.Group}); !slices.Contains(seen, a) {
-				seen = append(seen, a)
-				f.add(1, r.target.Name, versionName(t.Version), cipherName(t.Cipher), groupName(t.Group))
+			a := agreed{t.Version, t.Cipher, t.Group}
+			if slices.Contains(seen, a) {
+				continue
 			}
+			seen = append(seen, a)
+			n, known := names[a]
+			if !known {
+				n = [3]string{versionName(a.version), cipherName(a.cipher), groupName(a.group)}
+				names[a] = n
+			}
+			f.add(1, r.target.Name, n[0], n[1], n[2])
 		}
 	})
 }

@@ -16,8 +16,8 @@ type infoLabels struct{ names, values []string }
 // label gets the prefix "target_".
 var taken = []string{"target", "module", "address", "instance", "job", "namespace", "pod", "container", "endpoint", "service", "node"}
 
-func newInfoLabels(t *probe.Target) infoLabels {
-	info := infoLabels{
+func newInfoLabels(t *probe.Target) *infoLabels {
+	info := &infoLabels{
 		names:  []string{"target", "module", "address"},
 		values: []string{t.Name, t.Module.Name, t.Address},
 	}

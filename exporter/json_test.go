@@ -56,6 +56,14 @@ func TestSchemaDocumented(t *testing.T) {
 		}
 		collectKeys(v, used)
 	}
+	h := newHandler(populated())
+	for _, path := range []string{"/targets", "/results"} {
+		var v any
+		if err := json.NewDecoder(get(t, h, path).Body).Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		collectKeys(v, used)
+	}
 	for _, key := range slices.Sorted(maps.Keys(used)) {
 		if !strings.Contains(string(doc), "`"+key+"`") {
 			t.Errorf("SCHEMA.md does not tell what %q is", key)

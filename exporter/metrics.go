@@ -71,32 +71,24 @@ func (p *metricsPage) write(w io.Writer, format expfmt.Format, own []*dto.Metric
 	defer p.scrapes.Put(s)
 	p.store.snapshot(&s.snap)
 	s.snap.node = p.node
-	e := expfmt.NewEncoder(w, format)
+	f := &s.family
+	f.writeTo(w, format)
 	for _, m := range metricTable {
 		if m.fill == nil {
 			continue
 		}
 		for len(own) > 0 && own[0].GetName() < m.name {
-			if err := e.Encode(own[0]); err != nil {
-				return err
-			}
+			f.write(own[0])
 			own = own[1:]
 		}
-		s.family.begin(m)
-		m.fill(&s.family, &s.snap)
-		if s.family.used == 0 {
-			continue
-		}
-		if err := e.Encode(&s.family.dto); err != nil {
-			return err
-		}
+		f.begin(m)
+		m.fill(f, &s.snap)
+		f.end()
 	}
-	for _, f := range own {
-		if err := e.Encode(f); err != nil {
-			return err
-		}
+	for _, whole := range own {
+		f.write(whole)
 	}
-	return e.(expfmt.Closer).Close()
+	return f.close()
 }
 
 // gzipWriters compress at level 1: the higher ones cost twice the time, for an

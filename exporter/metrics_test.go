@@ -231,6 +231,39 @@ func checkProtobuf(t *testing.T, r io.Reader) {
 	}
 }
 
+// TestMetricsOfManyTargets has families that are written in parts: each has one
+// head, and every series is there once.
+func TestMetricsOfManyTargets(t *testing.T) {
+	const many = 1100
+	store, targets := filled(many)
+	record(store, targets)
+	h := newHandler(store)
+	for _, accept := range []string{"text/plain", acceptPrometheus3, acceptNative} {
+		answer := get(t, h, "/metrics", "Accept", accept)
+		if strings.Contains(answer.Header.Get("Content-Type"), "protobuf") {
+			checkProtobuf(t, answer.Body)
+			continue
+		}
+		heads := map[string]int{}
+		series := map[string]bool{}
+		for line := range strings.SplitSeq(body(t, answer), "\n") {
+			if strings.HasPrefix(line, "#") {
+				heads[line]++
+			} else if strings.HasPrefix(line, "tlsprobe_certificate_not_after") {
+				series[line] = true
+			}
+		}
+		for head, n := range heads {
+			if n > 1 {
+				t.Errorf("%d times %q", n, head)
+			}
+		}
+		if len(series) != 2*many || len(heads) < 2*len(exporter.DescribedMetrics())-10 {
+			t.Errorf("%d series of a family of %d, %d lines of heads", len(series), 2*many, len(heads))
+		}
+	}
+}
+
 func TestMetricsGzip(t *testing.T) {
 	h := fullHandler()
 	for _, test := range []struct {

@@ -47,19 +47,14 @@ var probeMetrics = []probeMetric{
 }
 
 func writeProbeMetrics(w io.Writer, format expfmt.Format, r *probe.Result) error {
-	e := expfmt.NewEncoder(w, format)
 	var f family
+	f.writeTo(w, format)
 	for _, m := range probeMetrics {
 		f.begin(m.metric)
 		m.fill(&f, r)
-		if f.used == 0 {
-			continue
-		}
-		if err := e.Encode(&f.dto); err != nil {
-			return err
-		}
+		f.end()
 	}
-	return e.(expfmt.Closer).Close()
+	return f.close()
 }
 
 // deciding returns the attempt that decided the verdict: the first that failed,

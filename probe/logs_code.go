@@ -12,7 +12,7 @@ var (
 		return regexp.MustCompile(`(?i)\berror:([0-9a-f]{8})\b`)
 	})
 	decimalCode = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(2684[0-9]{5})\b`)
+		return regexp.MustCompile(`(?:^|[^0-9])(2684[0-9]{5})(?:[^0-9]|$)`)
 	})
 	verifyError = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)verify (?:error|result|return code)(?:: ?num=|[^0-9a-z]{1,4})(\d{1,2})\b`)

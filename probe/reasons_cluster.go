@@ -35,9 +35,9 @@ var reasonNoEndpoints = register(Reason{
 		},
 		{
 			Side: ClientSide,
-			Pattern: `endpoints? for service\W+\S+ (?:have no addresses|not found)|MissingEndpoints` +
-				`|EndpointsNotFound|cannot find endpointslices for service` +
-				`|no (?:active|ready|healthy) endpoints?\b`,
+			Pattern: `endpoints for service/\S+ in "[^"]+" have no addresses` +
+				`|endpoints for service "?\S+ not found|MissingEndpoints|EndpointsNotFound` +
+				`|cannot find endpointslices for service|no (?:active|ready|healthy) endpoints?\b`,
 			Sample: "endpoints for service/metrics-server in \"kube-system\" have no addresses with port name \"https\" " +
 				"(MissingEndpoints)",
 		},
@@ -186,7 +186,7 @@ var reasonTunnelUnavailable = register(Reason{
 	Cite: "https://kubernetes.io/docs/tasks/extend-kubernetes/setup-konnectivity/",
 	Logs: []LogPattern{
 		{
-			Side: ProxySide,
+			Side: ClientSide,
 			Pattern: `No (?:backend|agent)s? available` +
 				`|failed to (?:get|find) (?:a )?(?:suitable )?(?:backend|remotedialer session)` +
 				`|tunnel-uds/|failed to find Session for client|agent not (?:connected|available)`,

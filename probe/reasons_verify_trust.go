@@ -30,11 +30,12 @@ var reasonSelfSigned = register(Reason{
 	Logs: []LogPattern{
 		{
 			Side: ClientSide,
-			Pattern: `[:(] ?self[- ]signed certificate|self[- ]signed certificate in (?:certificate )?chain` +
-				`|^self[- ]signed cert|Self-signed certificate encountered|DEPTH_ZERO_SELF_SIGNED_CERT` +
-				`|SELF_SIGNED_CERT_IN_CHAIN|UntrustedRoot|MOZILLA_PKIX_ERROR_SELF_SIGNED_CERT` +
-				`|X509_V_ERR_(?:DEPTH_ZERO_SELF|SELF_SIGNED)|CaUsedAsEndEntity|SEC_E_UNTRUSTED_ROOT` +
-				`|CERT_E_UNTRUSTEDROOT|selfsigned[_ ]peer`,
+			Pattern: `(?:problem|failed|error|reason|exception|\d): ?self[- ]signed certificate` +
+				`|\(self[- ]signed certificate|self[- ]signed certificate in (?:certificate )?chain` +
+				`|^self[- ]signed certificate$|Self-signed certificate encountered` +
+				`|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UntrustedRoot` +
+				`|MOZILLA_PKIX_ERROR_SELF_SIGNED_CERT|X509_V_ERR_(?:DEPTH_ZERO_SELF|SELF_SIGNED)` +
+				`|CaUsedAsEndEntity|SEC_E_UNTRUSTED_ROOT|CERT_E_UNTRUSTEDROOT|selfsigned[_ ]peer`,
 			Sample: "curl: (60) SSL certificate problem: self-signed certificate",
 		},
 	},

@@ -44,6 +44,24 @@ func mustBeQuiet(s lab.Scenario) bool {
 	})
 }
 
+// TestCatalogueIsProvoked fails for a reason that no server of the lab shows.
+func TestCatalogueIsProvoked(t *testing.T) {
+	provoked := map[string]bool{
+		"address_refused": true, // by TestGuardRefuses, as the lab's targets may all be dialled
+		"prober_panic":    true, // by TestPanicIsAResult, as no server should be able to
+	}
+	for _, s := range lab.Scenarios() {
+		for _, id := range s.Reasons {
+			provoked[id] = true
+		}
+	}
+	for _, r := range probe.Catalogue() {
+		if !r.LogOnly && !provoked[r.ID] {
+			t.Errorf("no scenario of the lab provokes %s", r.ID)
+		}
+	}
+}
+
 // TestGuardRefuses dials good servers that the guard does not admit: the
 // target's own, and the one that a redirect leads to.
 func TestGuardRefuses(t *testing.T) {

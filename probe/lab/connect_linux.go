@@ -39,6 +39,19 @@ func linuxScenarios() []Scenario {
 	}
 }
 
+// linuxACMEScenarios are the part of the ACME incident that rests on the kernel.
+func linuxACMEScenarios() []Scenario {
+	return []Scenario{
+		{Name: "acme-solver-unreachable", Summary: "is the solver, on a node that packets do not reach",
+			Reasons: []string{"tcp_timeout"},
+			start: func(i *Instance) error {
+				err := startFullBacklog(i)
+				i.challengeAt("http://" + i.Target.Address)
+				return err
+			}},
+	}
+}
+
 // startFullBacklog listens with a backlog of 0, which is room for one, and takes
 // that: the kernel then drops every SYN.
 func startFullBacklog(i *Instance) error {

@@ -46,7 +46,16 @@ func goodScenarios() []Scenario {
 // requestAt serves handler over good TLS and makes it the target of an http
 // module.
 func (i *Instance) requestAt(handler http.Handler, edits ...func(*probe.HTTPProber)) error {
-	url, err := i.serveHTTPS(handler)
+	cfg, err := i.goodConfig()
+	if err != nil {
+		return err
+	}
+	return i.requestWith(cfg, handler, edits...)
+}
+
+// requestWith is requestAt for TLS as cfg says.
+func (i *Instance) requestWith(cfg *tls.Config, handler http.Handler, edits ...func(*probe.HTTPProber)) error {
+	url, err := i.serveHTTPSWith(cfg, handler)
 	i.Target.Address = url + "/"
 	i.Target.Module = httpModule(edits...)
 	return err

@@ -11,20 +11,40 @@ import (
 // incident is a scenario of its own.
 func incidentScenarios() []Scenario {
 	return slices.Concat(
-		retell("incident 1: an admission webhook nobody can shake hands with", webhookScenarios()),
-		retell("incident 2: a redirect loop behind a load balancer that ends TLS", loadBalancerScenarios()),
-		retell("incident 3: a certificate never issued, because of where a pod landed", acmeScenarios()),
-		retell("incident 4: telemetry into a mesh that insists on mTLS", telemetryScenarios()),
-		retell("incident 5: a kubelet whose certificate has no IP", kubeletScenarios()),
+		retell("incident 1: an admission webhook nobody can shake hands with", webhookName, webhookScenarios()),
+		retell("incident 2: a redirect loop behind a load balancer that ends TLS", siteName, loadBalancerScenarios()),
+		retell("incident 3: a certificate never issued, because of where a pod landed", siteName, acmeScenarios()),
+		retell("incident 4: telemetry into a mesh that insists on mTLS", collectorName, telemetryScenarios()),
+		retell("incident 5: a kubelet whose certificate has no IP", "", kubeletScenarios()),
 	)
 }
 
-func retell(incident string, scenarios []Scenario) []Scenario {
+// retell makes scenarios parts of an incident, whose target has this host name,
+// "" for an IP address.
+func retell(incident, host string, scenarios []Scenario) []Scenario {
 	for n := range scenarios {
+		start := scenarios[n].start
 		scenarios[n].Incident = incident
+		scenarios[n].start = func(i *Instance) error {
+			i.Target.ServerName = "" // the address says it
+			if err := start(i); err != nil {
+				return err
+			}
+			if host != "" {
+				i.named(host)
+			}
+			return nil
+		}
 	}
 	return scenarios
 }
+
+// The hosts of the incidents.
+const (
+	webhookName   = "kong-kong-validation-webhook.kong.svc"
+	siteName      = "hskim.example.com"
+	collectorName = "otel-collector.monitoring.svc.cluster.local"
+)
 
 // webhookScenarios are Kong's validating webhook, judged as the API server judges
 // it: by the Service's name, against the configuration's caBundle.
@@ -48,10 +68,7 @@ func webhookScenarios() []Scenario {
 	}
 }
 
-const webhookName = "kong-kong-validation-webhook.kong.svc"
-
 func (i *Instance) labelWebhook() {
-	i.Target.ServerName = webhookName
 	i.Target.Labels = map[string]string{
 		"kind": "webhook", "namespace": "kong", "service": "kong-kong-validation-webhook",
 		"webhook": "kong-kong-kong-validations", "failure_policy": "Ignore",
@@ -103,10 +120,7 @@ func loadBalancerScenarios() []Scenario {
 	}
 }
 
-const siteName = "hskim.example.com"
-
 func (i *Instance) labelIngress() {
-	i.Target.ServerName = siteName
 	i.Target.Labels = map[string]string{"kind": "ingress", "namespace": "default", "ingress": "hskim"}
 }
 
@@ -116,10 +130,7 @@ func (i *Instance) siteAt(handler http.Handler) error {
 	if err != nil {
 		return err
 	}
-	url, err := i.serveHTTPSWith(withCertificate(cert), handler)
-	i.Target.Address = url + "/"
-	i.Target.Module = httpModule()
-	return err
+	return i.requestWith(withCertificate(cert), handler)
 }
 
 // toHTTPSUnlessForwarded is a backend that would answer if it were told that the
@@ -134,20 +145,23 @@ func toHTTPSUnlessForwarded(w http.ResponseWriter, r *http.Request) {
 
 // acmeScenarios are an HTTP-01 challenge whose solver the ingress cannot reach.
 func acmeScenarios() []Scenario {
-	challenge := func(name, summary string, answer http.Handler) Scenario {
+	ingress := func(name, summary string, status int) Scenario {
 		return Scenario{Name: name, Summary: summary, Reasons: []string{"http_status"},
 			start: func(i *Instance) error {
-				url, err := i.serveHTTP(answer)
-				i.Target.Address = url + "/.well-known/acme-challenge/lab-token"
-				i.Target.Module = httpModule()
-				i.Target.Labels = map[string]string{"kind": "acme-challenge", "namespace": "default", "certificate": "site-tls"}
+				url, err := i.serveHTTP(answerStatus(status))
+				i.challengeAt(url)
 				return err
 			}}
 	}
-	return []Scenario{
-		challenge("acme-solver-unreachable", "is an ingress that cannot reach the solver's node: 504",
-			answerStatus(http.StatusGatewayTimeout)),
-		challenge("acme-wrong-backend", "is an ingress that sends the challenge to another backend: 404",
-			answerStatus(http.StatusNotFound)),
-	}
+	return append([]Scenario{
+		ingress("acme-ingress-timeout", "is an ingress that cannot reach the solver's node", http.StatusGatewayTimeout),
+		ingress("acme-wrong-backend", "is an ingress that sends the challenge elsewhere", http.StatusNotFound),
+	}, linuxACMEScenarios()...)
+}
+
+// challengeAt makes the target the challenge at this base URL.
+func (i *Instance) challengeAt(url string) {
+	i.Target.Address = url + "/.well-known/acme-challenge/lab-token"
+	i.Target.Module = httpModule()
+	i.Target.Labels = map[string]string{"kind": "acme-challenge", "namespace": "default", "certificate": "hskim-tls"}
 }

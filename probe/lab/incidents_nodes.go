@@ -24,7 +24,6 @@ func telemetryScenarios() []Scenario {
 }
 
 func (i *Instance) labelCollector() {
-	i.Target.ServerName = "otel-collector.monitoring.svc.cluster.local"
 	i.Target.Labels = map[string]string{
 		"kind": "otlp", "namespace": "monitoring", "service": "otel-collector", "port_name": "grpc-otlp",
 	}
@@ -67,7 +66,6 @@ func kubeletScenarios() []Scenario {
 const kubeletNode = "node5"
 
 func (i *Instance) labelKubelet() {
-	i.Target.ServerName = "" // the address, an IP, is what is verified
 	i.Target.Labels = map[string]string{"kind": "kubelet", "probed_node": kubeletNode}
 }
 

@@ -41,6 +41,7 @@ func Scenarios() []Scenario {
 		goodScenarios(),
 		incidentScenarios(),
 		configScenarios(),
+		nameScenarios(),
 		connectScenarios(),
 		endingScenarios(),
 		plaintextScenarios(),
@@ -58,7 +59,8 @@ func Scenarios() []Scenario {
 // A Lab owns the CA and the running scenarios. It is safe for concurrent use.
 type Lab struct {
 	CA  *CA
-	dir string // for what must be a file; removed by Close
+	dns *DNSServer // knows the targets' names
+	dir string     // for what must be a file; removed by Close
 
 	mu        sync.Mutex
 	instances []*Instance
@@ -75,7 +77,12 @@ func New() (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the lab's directory: %w", err)
 	}
-	return &Lab{CA: ca, dir: dir, rsaKeys: map[int]*rsa.PrivateKey{}}, nil
+	dns, err := StartDNS()
+	if err != nil {
+		os.Remove(dir)
+		return nil, err
+	}
+	return &Lab{CA: ca, dns: dns, dir: dir, rsaKeys: map[int]*rsa.PrivateKey{}}, nil
 }
 
 // Start runs the servers of s until the instance or the lab is closed.
@@ -92,7 +99,7 @@ func (l *Lab) Start(s Scenario) (*Instance, error) {
 }
 
 // Close ends every server, connection and goroutine of the lab, and removes its
-// files.
+// files. The lab cannot be used afterwards.
 func (l *Lab) Close() error {
 	l.mu.Lock()
 	instances := l.instances
@@ -102,7 +109,7 @@ func (l *Lab) Close() error {
 	for _, i := range instances {
 		errs = append(errs, i.Close())
 	}
-	return errors.Join(append(errs, os.RemoveAll(l.dir))...)
+	return errors.Join(append(errs, l.dns.Close(), os.RemoveAll(l.dir))...)
 }
 
 // mkdir makes a directory that lives as long as the lab.

@@ -73,7 +73,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
-		if conn := connect(i.Target); conn != nil {
+		if conn := connect(t.Context(), i.Target); conn != nil {
 			defer conn.Close()
 			conn.Write([]byte("\x16\x03\x01")) // a record that never ends
 		}
@@ -87,7 +87,10 @@ func TestCloseEndsEverything(t *testing.T) {
 }
 
 func TestCloseRemovesFiles(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	tmp := t.TempDir()
+	for _, name := range []string{"TMPDIR", "TMP"} { // Unix, Windows
+		t.Setenv(name, tmp)
+	}
 	l, err := lab.New()
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +99,7 @@ func TestCloseRemovesFiles(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	left, err := os.ReadDir(tmp)
 	if err != nil {
 		t.Fatal(err)
 	}

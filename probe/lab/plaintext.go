@@ -44,6 +44,14 @@ func plaintextScenarios() []Scenario {
 	return []Scenario{
 		{Name: "plain-http", Summary: "speaks http where TLS is expected", Reasons: []string{"wrong_version_number"},
 			start: startPlainHTTP},
+		{Name: "plain-http-on-https-url", Summary: "speaks http on a port that an https URL names",
+			Reasons: []string{"wrong_version_number"},
+			start: func(i *Instance) error {
+				url, err := i.serveHTTP(http.HandlerFunc(answerOK))
+				i.Target.Address = strings.Replace(url, "http:", "https:", 1) + "/"
+				i.Target.Module = httpModule()
+				return err
+			}},
 		greets("h2c", http2Settings),
 		greets("ssh", sshBanner),
 		greets("smtp", smtpGreeting),

@@ -29,7 +29,11 @@ func goClient(ctx context.Context, target *probe.Target) string {
 	case *probe.TLSProber:
 		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, p.ALPN))
 	case *probe.HTTPProber:
-		said, err = get(ctx, target.Address, clientConfig(target, &p.TLSConfig, nil))
+		said, err = get(ctx, target.Address, &http.Transport{
+			DialContext:       dialer(resolverOf(target)).DialContext,
+			TLSClientConfig:   clientConfig(target, &p.TLSConfig, nil),
+			DisableKeepAlives: true,
+		})
 	}
 	if err != nil {
 		return err.Error()
@@ -59,7 +63,7 @@ func clientConfig(target *probe.Target, c *probe.TLSConfig, alpn []string) *tls.
 // dialTLS shakes hands and reads once: only then does a TLS 1.3 server say what
 // it thinks of the client's certificate.
 func dialTLS(ctx context.Context, target *probe.Target, cfg *tls.Config) error {
-	raw, err := new(net.Dialer).DialContext(ctx, "tcp", target.Address)
+	raw, err := dialer(resolverOf(target)).DialContext(ctx, "tcp", target.Address)
 	if err != nil {
 		return err
 	}
@@ -89,8 +93,21 @@ func dialTLS(ctx context.Context, target *probe.Target, cfg *tls.Config) error {
 	return nil
 }
 
-func get(ctx context.Context, url string, cfg *tls.Config) (string, error) {
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, DisableKeepAlives: true}}
+// dialer returns one that looks names up at this DNS server, "" for the machine's.
+func dialer(server string) *net.Dialer {
+	if server == "" {
+		return new(net.Dialer)
+	}
+	return &net.Dialer{Resolver: &net.Resolver{
+		PreferGo: true,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server)
+		},
+	}}
+}
+
+func get(ctx context.Context, url string, transport *http.Transport) (string, error) {
+	client := &http.Client{Transport: transport}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err
@@ -108,14 +125,27 @@ func get(ctx context.Context, url string, cfg *tls.Config) (string, error) {
 }
 
 // connect opens a connection to a target, or returns nil.
-func connect(target *probe.Target) net.Conn {
+func connect(ctx context.Context, target *probe.Target) net.Conn {
 	addr := target.Address
 	if u, err := url.Parse(addr); err == nil && u.Host != "" {
 		addr = u.Host
 	}
-	conn, err := net.DialTimeout("tcp4", addr, 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	conn, err := dialer(resolverOf(target)).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil
 	}
 	return conn
+}
+
+// resolverOf returns the DNS server of a target's module.
+func resolverOf(target *probe.Target) string {
+	switch p := target.Module.Prober.(type) {
+	case *probe.TLSProber:
+		return p.Resolver
+	case *probe.HTTPProber:
+		return p.Resolver
+	}
+	return ""
 }

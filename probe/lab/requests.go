@@ -3,6 +3,7 @@ package lab
 import (
 	"bufio"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -36,6 +37,9 @@ func requestScenarios() []Scenario {
 			start: func(i *Instance) error {
 				return i.answerAt(func(c *tls.Conn, _ *peerConn) { io.WriteString(c, smtpGreeting) })
 			}},
+		{Name: "http-untrusted", Summary: "has a certificate of a CA that is not trusted, and logs every request",
+			Reasons: []string{"unknown_authority"},
+			start:   startUntrusted},
 		{Name: "http-client-cert", Summary: "requires a client certificate over TLS 1.3, and is sent a request without",
 			Reasons: []string{"client_cert_required"},
 			start: func(i *Instance) error {
@@ -44,12 +48,26 @@ func requestScenarios() []Scenario {
 					return err
 				}
 				cfg.ClientAuth = tls.RequireAnyClientCert
-				url, err := i.serveHTTPSWith(cfg, http.HandlerFunc(answerOK))
-				i.Target.Address = url + "/"
-				i.Target.Module = httpModule()
-				return err
+				return i.requestWith(cfg, http.HandlerFunc(answerOK))
 			}},
 	}
+}
+
+// startUntrusted logs what must not happen: that a request was sent to a peer
+// that is not trusted.
+func startUntrusted(i *Instance) error {
+	ca, err := NewCA("another CA")
+	if err != nil {
+		return err
+	}
+	cert, err := ca.Issue()
+	if err != nil {
+		return err
+	}
+	return i.requestWith(withCertificate(cert), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(&i.log, "%s %s\n", r.Method, r.URL)
+		answerOK(w, r)
+	}))
 }
 
 func answerStatus(code int) http.Handler {

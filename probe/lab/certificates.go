@@ -131,6 +131,7 @@ func issuerScenarios() []Scenario {
 			start: startRevoked},
 		{Name: "cert-weak-rsa", Summary: "has an RSA key of 1024 bits", Reasons: []string{"weak_crypto"},
 			start: startWeakRSA},
+		certificate("cert-sha1", "has a certificate that is signed with SHA-1", sha1Signature, "chain_invalid", "weak_crypto"),
 		{Name: "cert-negative-serial", Summary: "has a certificate with a negative serial number",
 			Reasons: []string{"malformed_certificate"},
 			start:   startNegativeSerial},
@@ -182,6 +183,8 @@ func startWeakRSA(i *Instance) error {
 	}
 	return i.serveCertificate(cert)
 }
+
+func sha1Signature(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }
 
 // startNegativeSerial changes the sign of the serial number after signing. Go
 // rejects such a certificate when it parses it (RFC 5280, Section 4.1.2.2).

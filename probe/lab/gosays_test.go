@@ -77,6 +77,7 @@ var goSays = []struct{ words, scenarios string }{
 	{"relies on legacy Common Name field", "cert-common-name"},
 	{"signed by unknown authority", "http-untrusted cert-unknown-ca cert-self-signed cert-incomplete-chain config-ca-bundle"},
 	{"ECDSA verification failure", "cert-stale-ca kong-webhook-stale-cabundle"},
+	{"insecure algorithm ECDSA-SHA1", "cert-sha1"},
 	{"incompatible key usage", "cert-client-usage"},
 	{"is not permitted by any constraint", "cert-name-constraint"},
 	{"parent certificate cannot sign this kind of certificate", "cert-chain-not-ca"},

@@ -3,6 +3,7 @@ package probe_test
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +83,19 @@ func TestGuardRefuses(t *testing.T) {
 		if diff := cmp.Diff([]string{"address_refused"}, ids(res)); diff != "" {
 			t.Errorf("%s: reasons differ (-want +found):\n%s", tt.target.Name, diff)
 		}
+	}
+}
+
+// TestServerLogNamesTheCause shows a reason that no probe can find from outside:
+// the server's log has it.
+func TestServerLogNamesTheCause(t *testing.T) {
+	i := startScenario(t, newLab(t), "kubelet-csr-pending")
+	probe.NewRunner("test-node").Run(t.Context(), i.Target)
+	i.Close() // completes the log
+	line, _, _ := strings.Cut(i.Log(), "\n")
+	matches := probe.MatchLog(line)
+	if len(matches) == 0 || matches[0].Reason.ID != "no_server_certificate" || matches[0].Side != probe.ServerSide {
+		t.Errorf("%q is read as %+v, want no_server_certificate by the server", line, matches)
 	}
 }
 

@@ -2,7 +2,7 @@ package probe
 
 // What the cluster's own objects and API say, before any connection to the target.
 
-var reasonNoEndpoints = register(Reason{
+var _ = register(Reason{
 	ID:       "no_endpoints",
 	Phase:    PhaseConfig,
 	Severity: Error,
@@ -51,7 +51,7 @@ var reasonNoEndpoints = register(Reason{
 	LogOnly: true,
 })
 
-var reasonServiceNotFound = register(Reason{
+var _ = register(Reason{
 	ID:       "service_not_found",
 	Phase:    PhaseConfig,
 	Severity: Error,
@@ -94,7 +94,7 @@ var reasonServiceNotFound = register(Reason{
 	LogOnly: true,
 })
 
-var reasonIngressTLSHostMismatch = register(Reason{
+var _ = register(Reason{
 	ID:       "ingress_tls_host_mismatch",
 	Phase:    PhaseConfig,
 	Severity: Error,
@@ -128,7 +128,7 @@ var reasonIngressTLSHostMismatch = register(Reason{
 	LogOnly: true,
 })
 
-var reasonAPIForbidden = register(Reason{
+var _ = register(Reason{
 	ID:       "api_forbidden",
 	Phase:    PhaseConfig,
 	Severity: Error,
@@ -162,7 +162,7 @@ var reasonAPIForbidden = register(Reason{
 	LogOnly: true,
 })
 
-var reasonTunnelUnavailable = register(Reason{
+var _ = register(Reason{
 	ID:       "tunnel_unavailable",
 	Phase:    PhaseConfig,
 	Severity: Error,

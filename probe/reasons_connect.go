@@ -5,7 +5,7 @@ import "syscall"
 // How opening a TCP connection fails. A reset after the connection is up is
 // connection_reset, never one of these.
 
-var reasonTCPRefused = register(Reason{
+var _ = register(Reason{
 	ID:       "tcp_refused",
 	Phase:    PhaseConnect,
 	Severity: Error,
@@ -57,7 +57,7 @@ var reasonTCPRefused = register(Reason{
 	match: func(e *Evidence) bool { return e.Errno == syscall.ECONNREFUSED },
 })
 
-var reasonTCPUnreachable = register(Reason{
+var _ = register(Reason{
 	ID:       "tcp_unreachable",
 	Phase:    PhaseConnect,
 	Severity: Error,
@@ -151,7 +151,7 @@ var reasonTCPTimeout = register(Reason{
 	match: func(e *Evidence) bool { return e.End == EndTimeout || e.Errno == syscall.ETIMEDOUT },
 })
 
-var reasonTCPLocalError = register(Reason{
+var _ = register(Reason{
 	ID:       "tcp_local_error",
 	Phase:    PhaseConnect,
 	Severity: Error,

@@ -2,7 +2,7 @@ package probe
 
 // How gRPC and OTLP fail once TLS is up. Only log lines show these.
 
-var reasonGRPCNotHTTP2 = register(Reason{
+var _ = register(Reason{
 	ID:       "grpc_not_http2",
 	Phase:    PhaseRequest,
 	Severity: Error,
@@ -49,7 +49,7 @@ var reasonGRPCNotHTTP2 = register(Reason{
 	LogOnly: true,
 })
 
-var reasonGRPCStatus = register(Reason{
+var _ = register(Reason{
 	ID:       "grpc_status",
 	Phase:    PhaseRequest,
 	Severity: Error,
@@ -84,7 +84,7 @@ var reasonGRPCStatus = register(Reason{
 	LogOnly: true,
 })
 
-var reasonGRPCNotServing = register(Reason{
+var _ = register(Reason{
 	ID:        "grpc_not_serving",
 	Phase:     PhaseRequest,
 	Severity:  Error,

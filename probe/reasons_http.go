@@ -2,7 +2,7 @@ package probe
 
 // How a request fails once TLS is up. Order counts: classify takes the first match.
 
-var reasonACMEChallengeFailed = register(Reason{
+var _ = register(Reason{
 	ID:       "acme_challenge_failed",
 	Phase:    PhaseRequest,
 	Severity: Error,
@@ -233,7 +233,7 @@ var reasonHTTPBodyTooLarge = register(Reason{
 	},
 })
 
-var reasonHTTPMalformed = register(Reason{
+var _ = register(Reason{
 	ID:        "http_malformed",
 	Phase:     PhaseRequest,
 	Severity:  Error,

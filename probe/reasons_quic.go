@@ -3,7 +3,7 @@ package probe
 // How QUIC connections fail beside the TLS reasons: inside QUIC a CRYPTO_ERROR 0x1NN is
 // the TLS alert NN.
 
-var reasonQUICTimeout = register(Reason{
+var _ = register(Reason{
 	ID:       "quic_timeout",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -37,7 +37,7 @@ var reasonQUICTimeout = register(Reason{
 	LogOnly: true,
 })
 
-var reasonQUICRefused = register(Reason{
+var _ = register(Reason{
 	ID:        "quic_refused",
 	Phase:     PhaseTLS,
 	Severity:  Error,
@@ -67,7 +67,7 @@ var reasonQUICRefused = register(Reason{
 	LogOnly: true,
 })
 
-var reasonQUICVersionNegotiation = register(Reason{
+var _ = register(Reason{
 	ID:        "quic_version_negotiation",
 	Phase:     PhaseTLS,
 	Severity:  Error,
@@ -96,7 +96,7 @@ var reasonQUICVersionNegotiation = register(Reason{
 	LogOnly: true,
 })
 
-var reasonQUICTransportError = register(Reason{
+var _ = register(Reason{
 	ID:       "quic_transport_error",
 	Phase:    PhaseTLS,
 	Severity: Error,

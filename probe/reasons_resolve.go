@@ -3,7 +3,7 @@ package probe
 // How looking up a name fails. A line that holds "lookup NAME on" is about the
 // resolver, even if it says "connection refused".
 
-var reasonDNSNXDomain = register(Reason{
+var _ = register(Reason{
 	ID:       "dns_nxdomain",
 	Phase:    PhaseResolve,
 	Severity: Error,
@@ -47,7 +47,7 @@ var reasonDNSNXDomain = register(Reason{
 	match: func(e *Evidence) bool { return e.RCode == 3 },
 })
 
-var reasonDNSNodata = register(Reason{
+var _ = register(Reason{
 	ID:       "dns_nodata",
 	Phase:    PhaseResolve,
 	Severity: Error,
@@ -79,7 +79,7 @@ var reasonDNSNodata = register(Reason{
 	match: func(e *Evidence) bool { return e.RCode == 0 },
 })
 
-var reasonDNSServfail = register(Reason{
+var _ = register(Reason{
 	ID:        "dns_servfail",
 	Phase:     PhaseResolve,
 	Severity:  Error,
@@ -112,7 +112,7 @@ var reasonDNSServfail = register(Reason{
 	match: func(e *Evidence) bool { return e.RCode == 2 },
 })
 
-var reasonDNSRefused = register(Reason{
+var _ = register(Reason{
 	ID:       "dns_refused",
 	Phase:    PhaseResolve,
 	Severity: Error,
@@ -176,7 +176,7 @@ var reasonDNSTimeout = register(Reason{
 	match: func(e *Evidence) bool { return e.End == EndTimeout },
 })
 
-var reasonDNSError = register(Reason{
+var _ = register(Reason{
 	ID:       "dns_error",
 	Phase:    PhaseResolve,
 	Severity: Error,

@@ -166,7 +166,7 @@ var reasonBadCertificate = register(Reason{
 	},
 })
 
-var reasonAlertCertificateExpired = register(Reason{
+var _ = register(Reason{
 	ID:       "alert_certificate_expired",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -202,7 +202,7 @@ var reasonAlertCertificateExpired = register(Reason{
 	match: func(e *Evidence) bool { return e.receivedAlert(alertCertificateExpired) },
 })
 
-var reasonAlertUnknownCA = register(Reason{
+var _ = register(Reason{
 	ID:       "alert_unknown_ca",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -280,7 +280,7 @@ var reasonAlertInternalError = register(Reason{
 	match: func(e *Evidence) bool { return e.receivedAlert(alertInternalError) },
 })
 
-var reasonNoServerCertificate = register(Reason{
+var _ = register(Reason{
 	ID:       "no_server_certificate",
 	Phase:    PhaseTLS,
 	Severity: Error,

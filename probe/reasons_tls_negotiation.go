@@ -216,7 +216,7 @@ var reasonALPNMismatch = register(Reason{
 	},
 })
 
-var reasonNoRenegotiation = register(Reason{
+var _ = register(Reason{
 	ID:       "no_renegotiation",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -252,7 +252,7 @@ var reasonNoRenegotiation = register(Reason{
 	match: func(e *Evidence) bool { return e.Alert == alertNoRenegotiation },
 })
 
-var reasonLegacyRenegotiation = register(Reason{
+var _ = register(Reason{
 	ID:       "legacy_renegotiation",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -282,7 +282,7 @@ var reasonLegacyRenegotiation = register(Reason{
 	LogOnly: true,
 })
 
-var reasonMalformedCertificate = register(Reason{
+var _ = register(Reason{
 	ID:       "malformed_certificate",
 	Phase:    PhaseTLS,
 	Severity: Error,

@@ -66,7 +66,7 @@ var reasonPathMTU = register(Reason{
 	},
 })
 
-var reasonBadRecordMAC = register(Reason{
+var _ = register(Reason{
 	ID:       "bad_record_mac",
 	Phase:    PhaseTLS,
 	Severity: Error,

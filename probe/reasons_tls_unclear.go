@@ -3,7 +3,7 @@ package probe
 // What is left of a handshake's failures. These stand last among those of TLS: classify
 // takes the first match.
 
-var reasonAlertOther = register(Reason{
+var _ = register(Reason{
 	ID:       "alert_other",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -49,7 +49,7 @@ var reasonAlertOther = register(Reason{
 	},
 })
 
-var reasonTLSProtocolError = register(Reason{
+var _ = register(Reason{
 	ID:       "tls_protocol_error",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -103,7 +103,7 @@ var reasonTLSProtocolError = register(Reason{
 	match: func(e *Evidence) bool { return true },
 })
 
-var reasonTLSUnspecified = register(Reason{
+var _ = register(Reason{
 	ID:       "tls_unspecified",
 	Phase:    PhaseTLS,
 	Severity: Error,

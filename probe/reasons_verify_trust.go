@@ -330,7 +330,7 @@ var reasonWeakCrypto = register(Reason{
 	},
 })
 
-var reasonCertVerifyFailed = register(Reason{
+var _ = register(Reason{
 	ID:       "cert_verify_failed",
 	Phase:    PhaseVerify,
 	Severity: Error,

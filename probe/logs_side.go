@@ -15,6 +15,8 @@ func writtenBy(text string, mostly Side) Side {
 		return ProxySide
 	case cues.server.MatchString(text), cues.envoyAlert.MatchString(text):
 		return ServerSide
+	case cues.client.MatchString(text):
+		return ClientSide
 	case mostly != EitherSide:
 		return mostly
 	case cues.envoy.MatchString(text):
@@ -23,7 +25,7 @@ func writtenBy(text string, mostly Side) Side {
 	return ClientSide
 }
 
-type cues struct{ proxy, server, envoy, envoyAlert *regexp.Regexp }
+type cues struct{ proxy, server, client, envoy, envoyAlert *regexp.Regexp }
 
 var sideCues = sync.OnceValue(func() cues {
 	return cues{
@@ -42,7 +44,9 @@ var sideCues = sync.OnceValue(func() cues {
 			// Node, Netty, Seastar, SwiftNIO, Rust and what calls accept(2)
 			`|tlsClientError|DecoderException: javax\.net\.ssl\.SSLHandshakeException: Received fatal alert` +
 			`|Failed to establish SSL handshake:|handshakeFailed\(|peer_addr=|\bSSL_accept|\baccept(?:ing|ed)?\b` +
-			`|write server|read client|from client|client hello|could not accept`),
+			`|write server|read client|from client|could not accept`),
+		// Node, OpenSSL's functions, curl and what is built on it
+		client:     regexp.MustCompile(`(?i)write EPROTO|ssl_choose_client_version|process_server_|SSL_connect|\bcurl\b`),
 		envoy:      regexp.MustCompile(`(?:TLS|SSL)[_ ]error:[_ |]*268`),
 		envoyAlert: regexp.MustCompile(`TLS[_ ]error:[_ |]*26843(?:64[5-9]|6[5-9]|7)\d*:`),
 	}

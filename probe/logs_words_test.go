@@ -53,6 +53,9 @@ func TestMatchLogWords(t *testing.T) {
 		{"connection_reset", "server", `2026/11/21 08:00:00 [info] 7#7: *1 peer closed connection in SSL handshake (104: Connection reset by peer) while SSL handshaking, client: 10.0.0.1, server: 0.0.0.0:443`},
 		{"tls_timeout", "server", `fe_https/1: Timeout during SSL handshake`},
 		{"tcp_refused", "proxy", `Server be/s1 is DOWN, reason: Layer4 connection problem, info: "Connection refused", check duration: 0ms.`},
+		{"protocol_version", "client", `ssl.SSLError: [SSL: UNSUPPORTED_PROTOCOL] unsupported protocol (_ssl.c:1129)`},
+		{"protocol_version", "client", `write EPROTO 3188:error:1425F102:SSL routines:ssl_choose_client_version:unsupported protocol:statem_lib.c:1929:`},
+		{"alert_other", "server", `2020/04/09 17:36:04 [crit] 2385#2385: *7 SSL_do_handshake() failed (SSL: error:140944E7:SSL routines:ssl3_read_bytes:reason(1255):SSL alert number 255) while SSL handshaking, client: 10.0.0.1, server: 0.0.0.0:10444`},
 		// BoringSSL and Envoy
 		{"hostname_mismatch", "proxy", `upstream connect error or disconnect/reset before headers. reset reason: remote connection failure, transport failure reason: TLS_error:|268435581:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED:verify cert failed: verify SAN list:TLS_error_end`},
 		{"wrong_version_number", "proxy", `503 UF upstream_reset_before_response_started{connection_failure,TLS_error:_268435703:SSL_routines:OPENSSL_internal:X}`},
@@ -127,6 +130,9 @@ func TestMatchLogOrdinaryLines(t *testing.T) {
 		`warning: unable to access '/root/.config/git/attributes': Permission denied`,
 		`connection to 10.0.0.1:443 established`,
 		`EOF reached, 12 lines read`,
+		`error:1e000065:Cipher functions:OPENSSL_internal:BAD_DECRYPT`,
+		`paramiko.ssh_exception.AuthenticationException: Authentication failed.`,
+		`failed calling webhook "v.sh": Post "https://v.ns.svc:443/v?timeout=3s": no kind "PodGroup" is registered for version "v1beta1"`,
 	} {
 		checkLine(t, line, "none", "")
 	}

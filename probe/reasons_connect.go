@@ -34,8 +34,8 @@ var _ = register(Reason{
 			Side:  ClientSide,
 			Vague: true,
 			Pattern: `(?:dial tcp|connect(?:ing|ion)? to|connect\(\)|BIO_connect|curl|upstream)[^;]{0,200}connection refused` +
-				`|Errno 111\] Connection refused|connect:errno=111|\bECONNREFUSED\b` +
-				`|ConnectionRefusedError|ConnectException: Connection refused` +
+				`|["\d]: connect: connection refused|Errno 111\] Connection refused|connect:errno=111` +
+				`|\bECONNREFUSED\b|ConnectionRefusedError|ConnectException: Connection refused` +
 				`|Connection refused \(os error|\(111\)|actively refused|curl: \(7\)|cURL error 7:`,
 			Sample: "Get \"https://svc.lab/x\": dial tcp 10.0.9.4:8443: connect: connection refused",
 		},

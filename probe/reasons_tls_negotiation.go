@@ -33,8 +33,7 @@ var reasonProtocolVersion = register(Reason{
 		{
 			Side: ServerSide,
 			Pattern: `client offered (?:only unsupported versions|TLS version older)` +
-				`|\bunsupported protocol\b.*(?:SSL|error:)|(?:SSL|error:).*\bunsupported protocol\b` +
-				`|UNSUPPORTED_PROTOCOL\b|supported protocol versions \[.*are not accepted` +
+				`|supported protocol versions \[.*are not accepted` +
 				`|client using inappropriate protocol fallback|no mutually supported protocol versions` +
 				`|inappropriate fallback.*SSL routines|peer is incompatible: .*TLS ?1\.[0-3]` +
 				`|Tls1[23]NotOffered|SupportedVersionsExtensionRequired`,
@@ -56,6 +55,12 @@ var reasonProtocolVersion = register(Reason{
 				`|ServerDoesNotSupportTls`,
 			Sample: "javax.net.ssl.SSLHandshakeException: No appropriate protocol (protocol is disabled or cipher suites " +
 				"are inappropriate)",
+		},
+		{
+			Side: EitherSide,
+			Pattern: `\bunsupported protocol\b.*(?:SSL|error:)|(?:SSL|error:).*\bunsupported protocol\b` +
+				`|(?:^|[\s:\[_])UNSUPPORTED_PROTOCOL\b`,
+			Sample: "ssl.SSLError: [SSL: UNSUPPORTED_PROTOCOL] unsupported protocol (_ssl.c:1129)",
 		},
 	},
 	match: func(e *Evidence) bool {
@@ -309,7 +314,7 @@ var _ = register(Reason{
 			Pattern: `failed to parse certificate from (?:server|client)` +
 				`|x509: (?:malformed|negative serial number|invalid (?:version|basic constraints|RDNSequence|certificate)|cannot parse|failed to parse (?:certificate|dnsName|URI|\w+ extension))` +
 				`|invalid (?:peer )?certificate: Bad(?:DER|Encoding)|\bBadDer(?:Time)?\b` +
-				`|InvalidCertificate\(BadEncoding\)|CANNOT_PARSE_LEAF_CERT` +
+				`|InvalidCertificate\(BadEncoding\)|CANNOT_PARSE_LEAF_CERT|UnsupportedCertVersion` +
 				`|Could not parse certificate: java|UNKNOWN_CERTIFICATE_TYPE` +
 				`|(?:ssl|SSL routines)[^ ]*:x509[ _]lib\b|SEC_ERROR_BAD_DER|ASN1? ?(?:parsing|bad) ` +
 				`|asn1: (?:structure|syntax) error|unknown certificate type`,

@@ -78,7 +78,8 @@ var _ = register(Reason{
 		{
 			Side:  ClientSide,
 			Vague: true,
-			Pattern: `tls: (?:oversized record received|received unexpected handshake message|unexpected message|unsupported (?:message|extension)|missing extension|record overflow|decompression failure|decryption failed|illegal parameter|error decoding message|invalid (?:signature|Finished|server|client|key)|server (?:sent|selected|resumed|changed|accepted|'?s)|client (?:sent|hello)|certificate unobtainable|bad certificate (?:status response|hash value)|unknown PSK identity|handshake message of length|too many (?:ignored|non-advancing|key updates)|incorrect|malformed|(?:server|client)(?:'s)? [a-z])` +
+			Pattern: `oversized record received` +
+				`|tls: (?:received unexpected handshake message|unexpected message|unsupported (?:message|extension)|missing extension|record overflow|decompression failure|decryption failed|illegal parameter|error decoding message|invalid (?:signature|Finished|server|client|key)|server (?:sent|selected|resumed|changed|accepted|'?s)|client (?:sent|hello)|certificate unobtainable|bad certificate (?:status response|hash value)|unknown PSK identity|handshake message of length|too many (?:ignored|non-advancing|key updates)|incorrect|malformed|(?:server|client)(?:'s)? [a-z])` +
 				`|error decoding message`,
 			Sample: "Get \"https://svc.lab/x\": tls: oversized record received with length 65535",
 		},
@@ -132,7 +133,8 @@ var _ = register(Reason{
 				`|The SSL connection could not be established|Could not create SSL/TLS secure channel` +
 				`|An SSL error has occurred|SSL_ERROR_SSL\b|SSL routines:[^:]*:ssl handshake failure` +
 				`|CURLE_SSL_CONNECT_ERROR|curl: \(35\)|cURL error 35` +
-				`|transport: authentication handshake failed|SSL negotiation failed|GnuTLS error`,
+				`|transport: authentication handshake failed|SSL negotiation failed|GnuTLS error ` +
+				`|SSLHandshakeException|SSLException: |Failure in SSL library`,
 			Sample: "TLS error: 33556294:system library:OPENSSL_internal:unknown error",
 		},
 		{

@@ -78,7 +78,7 @@ var reasonStaleCA = register(Reason{
 			Pattern: `possibly because of \W*(?:x509: )?(?:ECDSA verification failure|crypto/rsa: verification error|Ed25519 verification failure|signature)[^;]*candidate authority` +
 				`|does not chain with any of the trust anchors|signature check failed` +
 				`|(?:x509: )(?:ECDSA verification failure|Ed25519 verification failure)` +
-				`|crypto/rsa: verification error|BadSignature\b`,
+				`|crypto/rsa: verification error`,
 			Sample: "x509: certificate signed by unknown authority (possibly because of \"x509: ECDSA verification " +
 				"failure\" while trying to verify candidate authority certificate \"webhook-ca\")",
 		},
@@ -245,6 +245,7 @@ var reasonChainInvalid = register(Reason{
 				`|signature check attempts limit|certificate chain too long|CERT_CHAIN_TOO_LONG` +
 				`|basic constraints check failed|(?:is not|not) a CA certificate` +
 				`|SEC_ERROR_CA_CERT_INVALID|SEC_ERROR_PATH_LEN|no valid chains built` +
+				`|invalid peer certificate: BadSignature|InvalidCertificate\(BadSignature` +
 				`|cannot parse (?:dnsName|rfc822Name|URI host)|error fetching intermediate` +
 				`|signature algorithm specifies an|UnhandledCriticalExtension` +
 				`|unrecognized critical extension|UnsupportedCriticalExtension` +

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"math/big"
 	"net/url"
 	"strings"
@@ -33,6 +34,18 @@ func TestFacts(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, factsOf(leaf.Certificate)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// TestLongSubject: pkix.Name.String takes quadratic time.
+func TestLongSubject(t *testing.T) {
+	many := issue(t, nil, "x", func(c *x509.Certificate) {
+		for range maxAttributes + 8 {
+			c.Subject.ExtraNames = append(c.Subject.ExtraNames, pkix.AttributeTypeAndValue{Type: asn1.ObjectIdentifier{2, 5, 4, 11}, Value: "y"})
+		}
+	})
+	if n := strings.Count(factsOf(many.Certificate).Subject, "OU=y"); n < 1 || n > maxAttributes {
+		t.Errorf("%d attributes of a subject are kept, want at most %d", n, maxAttributes)
 	}
 }
 

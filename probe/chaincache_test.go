@@ -45,6 +45,9 @@ func TestRememberingHidesNothing(t *testing.T) {
 	staled := issue(t, ca, "x", forDNS(webhook), valid(-time.Hour, 10*time.Minute))
 	early := issue(t, ca, "x", forDNS(webhook), valid(10*time.Second, time.Hour))
 	mid := issue(t, ca, "mid", asCA, valid(-time.Hour, 10*time.Minute))
+	pastCA := issue(t, nil, "ca", asCA, expired)
+	nextCA := issueFor(t, pastCA.key, nil, "ca", asCA, valid(10*time.Second, time.Hour))
+	at := func(d time.Duration, q question) question { q.now = q.now.Add(d); return q }
 	after := func(d time.Duration) func(*question) { return func(q *question) { q.now = q.now.Add(d) } }
 	goodUntil := staple(t, leaf, ca, ca, ocsp.Response{Status: ocsp.Good, NextUpdate: judgedAt.Add(10 * time.Minute)})
 	for _, tc := range []struct {
@@ -55,6 +58,8 @@ func TestRememberingHidesNothing(t *testing.T) {
 	}{
 		{"leaf's last moment", ask(webhook, trusting(ca), staled), after(10 * time.Minute), "", ""},
 		{"leaf expires", ask(webhook, trusting(ca), staled), after(10*time.Minute + 1), "", "cert_expired"},
+		{"leaf expires after its last moment", at(10*time.Minute, ask(webhook, trusting(ca), staled)), after(1), "", "cert_expired"},
+		{"anchor takes over", ask(webhook, trusting(pastCA, nextCA), issue(t, pastCA, "x", forDNS(webhook))), after(10 * time.Second), "cert_expired", ""},
 		{"leaf becomes valid", ask(webhook, trusting(ca), early), after(10 * time.Second), "cert_not_yet_valid", ""},
 		{"intermediate expires", ask(webhook, trusting(ca), issue(t, mid, "x", forDNS(webhook)), mid), after(10*time.Minute + 1), "", "cert_expired"},
 		{"anchor expires", ask(webhook, trusting(shortCA), issue(t, shortCA, "x", forDNS(webhook))), after(10*time.Minute + 1), "", "cert_expired"},

@@ -11,6 +11,7 @@ import (
 
 // FuzzJudge judges a leaf, an intermediate and a staple that were tampered with.
 // It must not panic, must bound what it says, and find errors where Go does.
+// Minimising such inputs takes long: use it with -fuzzminimizetime 1x.
 func FuzzJudge(f *testing.F) {
 	ca := issue(f, nil, "ca", asCA)
 	mid := issue(f, ca, "mid", asCA, func(c *x509.Certificate) { c.ExcludedDNSDomains = []string{"example.com"} })

@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -47,13 +48,17 @@ func TestVerifyReasons(t *testing.T) {
 	broken.Certificate = parse(t, der)
 	sha1 := issueRSA(t, 2048, nil, "sha1 ca", asCA)
 	trustCA := trusting(ca)
+	twin := issueFor(t, noSign.key, ca, "no sign", asCA)
+	strict := issue(t, ca, "strict", asCA, func(c *x509.Certificate) { // requireExplicitPolicy: 0
+		c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 36}, Critical: true, Value: []byte{0x30, 3, 0x80, 1, 0}}}
+	})
 	opaque := func(r *roots) *roots { return &roots{pool: r.pool, id: r.id} } // as the system's: not to be listed
 
 	for _, tc := range []struct {
 		name  string
 		q     question
 		want  string
-		notes string // part of a note of the first problem
+		notes string // part of the detail or a note of the first problem
 	}{
 		{"good", ask(webhook, trustCA, good), "", ""},
 		{"good, several roots", ask(webhook, trusting(other, ca), good), "", ""},
@@ -117,11 +122,14 @@ func TestVerifyReasons(t *testing.T) {
 		{"name constraint kept", ask("a.example.com", trustCA, issue(t, narrow, "x", forDNS("a.example.com")), narrow), "", ""},
 		{"name constraint and expired", ask(webhook, trustCA, issue(t, narrowOld, "x", forDNS(webhook)), narrowOld), "cert_expired name_constraint", ""},
 
-		{"issuer is no CA", ask(webhook, trustCA, issue(t, noCA, "x", forDNS(webhook)), noCA), "chain_invalid", ""},
+		{"issuer is no CA", ask(webhook, trustCA, issue(t, noCA, "x", forDNS(webhook)), noCA), "chain_invalid", "basicConstraints"},
 		{"anchor is no CA", ask(webhook, trusting(noCA), issue(t, noCA, "x", forDNS(webhook))), "chain_invalid", ""},
-		{"issuer may not sign", ask(webhook, trustCA, issue(t, noSign, "x", forDNS(webhook)), noSign), "chain_invalid", ""},
-		{"too long a path", ask(webhook, trustCA, issue(t, below, "x", forDNS(webhook)), below, flat), "chain_invalid", ""},
-		{"critical extension", ask(webhook, trustCA, issue(t, ca, "x", forDNS(webhook), critical)), "chain_invalid", ""},
+		{"issuer may not sign", ask(webhook, trustCA, issue(t, noSign, "x", forDNS(webhook)), noSign), "chain_invalid", "keyCertSign"},
+		{"issuer may not sign, system roots", ask(webhook, opaque(trustCA), issue(t, noSign, "x", forDNS(webhook)), noSign), "chain_invalid", "keyCertSign"},
+		{"of two issuers the better one counts", ask(webhook, trustCA, issue(t, noSign, "x", forDNS(webhook), expired), noSign, twin), "cert_expired", ""},
+		{"policy demanded", ask(webhook, trustCA, issue(t, strict, "x", forDNS(webhook)), strict), "chain_invalid", "no valid chains"},
+		{"too long a path", ask(webhook, trustCA, issue(t, below, "x", forDNS(webhook)), below, flat), "chain_invalid", "pathLenConstraint"},
+		{"critical extension", ask(webhook, trustCA, issue(t, ca, "x", forDNS(webhook), critical)), "chain_invalid", "1.2.3.4"},
 		{"broken signature", ask(webhook, trustCA, &broken), "chain_invalid", ""},
 		{"many certificates", ask(webhook, trustCA, append([]*issued{good}, repeat(other, maxChain)...)...), "chain_invalid", ""},
 
@@ -141,12 +149,24 @@ func TestVerifyReasons(t *testing.T) {
 			if diff := cmp.Diff(strings.Fields(tc.want), reasonIDs(v), cmp.Transformer("text", func(s []string) string { return fmt.Sprint(s) })); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if tc.notes != "" && !strings.Contains(strings.Join(v.problems[0].Notes, "\n"), tc.notes) {
-				t.Errorf("notes %q: want one with %q", v.problems[0].Notes, tc.notes)
+			if tc.notes != "" && !strings.Contains(strings.Join(append([]string{v.problems[0].Detail}, v.problems[0].Notes...), "\n"), tc.notes) {
+				t.Errorf("%q and the notes %q: want %q in them", v.problems[0].Detail, v.problems[0].Notes, tc.notes)
 			}
 			checkAgainstGo(t, tc.q, v)
 			checkBounds(t, v)
 		})
+	}
+}
+
+// TestUnexplainedRefusal makes up a refusal that no check knows of: it must not
+// pass for good, whatever else is wrong.
+func TestUnexplainedRefusal(t *testing.T) {
+	j := &judgement{question: ask("other", trusting(), issue(t, nil, "x", forDNS(webhook)))}
+	j.linked, j.strict = j.chain, errors.New("x509: a rule of tomorrow")
+	j.checkName()
+	j.checkRules()
+	if last := j.problems[len(j.problems)-1]; last.Reason != reasonChainInvalid || last.Detail != "x509: a rule of tomorrow" {
+		t.Errorf("the last problem is %v", last)
 	}
 }
 

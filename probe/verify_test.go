@@ -17,7 +17,7 @@ import (
 
 const webhook = "hook.ns.svc"
 
-// TestReasons has a row for each reason of verification and for combinations.
+// TestVerifyReasons has a row for each reason of verification and for combinations.
 // Each is also put to x509.Verify: what that refuses must have an error here.
 func TestVerifyReasons(t *testing.T) {
 	ca := issue(t, nil, "ca", asCA)

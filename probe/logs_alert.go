@@ -44,8 +44,9 @@ var alertForms = sync.OnceValue(func() []*regexp.Regexp {
 		`AlertReceived\((?P<name>[a-z]+)`,                                                   // rustls
 		`TLS alert:? '?(?P<name>[a-z]+)`,                                                    // .NET
 		`\(IN\), TLS alert, (?P<name>[a-z ]+)`,                                              // curl -v
-		`ALERT: Fatal - (?P<name>[a-z ]+)|tls_alert, ?\{?"?(?P<name2>[a-z_ ]+)`,             // Erlang
-		`alert (?:read|received)[: ]+fatal[: ]+(?P<name>[a-z ]+)`,                           // OpenSSL callbacks
+		`ALERT: Fatal - (?P<name>[a-z ]+)`,                                                  // Erlang
+		`tls_alert, ?\{?"?(?P<name>[a-z_ ]+)`,
+		`alert (?:read|received)[: ]+fatal[: ]+(?P<name>[a-z ]+)`, // OpenSSL callbacks
 	} {
 		forms = append(forms, regexp.MustCompile("(?i)"+form))
 	}
@@ -66,19 +67,26 @@ func decodeAlert(text string) (*Reason, Side) {
 			case group == "us":
 				from = Us
 			case group == "n":
-				n, _ = strconv.Atoi(m[i])
+				n = alertByNumber(m[i], 10)
 			case group == "hex":
-				v, _ := strconv.ParseUint(m[i], 16, 8)
-				n = int(v)
-			case strings.HasPrefix(group, "name"):
+				n = alertByNumber(m[i], 16)
+			case group == "name":
 				n = alertByName(m[i])
 			}
 		}
-		if n != noAlert && n < 256 {
+		if n != noAlert {
 			return alertReason(n, from), EitherSide
 		}
 	}
 	return nil, EitherSide
+}
+
+func alertByNumber(digits string, base int) int {
+	n, err := strconv.ParseUint(digits, base, 8)
+	if err != nil {
+		return noAlert
+	}
+	return int(n)
 }
 
 // alertByName returns the alert whose name s begins with, in whatever way it is

@@ -43,7 +43,7 @@ var sideCues = sync.OnceValue(func() cues {
 			`|while reading PROXY protocol|\[ssl:\w+\]|\bAH0\d{4}\b|\S+/\d+: (?:SSL|Connection|Timeout)[a-z ]* handshake` +
 			// Node, Netty, Seastar, SwiftNIO, Rust and what calls accept(2)
 			`|tlsClientError|DecoderException: javax\.net\.ssl\.SSLHandshakeException: Received fatal alert` +
-			`|Failed to establish SSL handshake:|handshakeFailed\(|peer_addr=|\bSSL_accept|\baccept(?:ing|ed)?\b` +
+			`|Failed to establish SSL handshake:|handshakeFailed\(|peer_addr=|\bSSL_accept|\baccept(?:ing|4?\()` +
 			`|write server|read client|from client|could not accept`),
 		// Node, OpenSSL's functions, curl and what is built on it
 		client:     regexp.MustCompile(`(?i)write EPROTO|ssl_choose_client_version|process_server_|SSL_connect|\bcurl\b`),

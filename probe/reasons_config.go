@@ -26,7 +26,7 @@ var reasonTargetMisconfigured = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=target_misconfigured\b`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=kubelet-node5 reason=target_misconfigured",
+			Sample:  "level=WARN msg=\"Target fails\" target=kubelet-node5 reason=target_misconfigured",
 		},
 	},
 })
@@ -189,7 +189,7 @@ var reasonAddressRefused = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=address_refused\b`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=metadata reason=address_refused",
+			Sample:  "level=WARN msg=\"Target fails\" target=metadata reason=address_refused",
 		},
 	},
 	match: func(e *Evidence) bool { return e.Refused },
@@ -217,7 +217,7 @@ var reasonProberPanic = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=prober_panic\b`,
-			Sample:  "level=ERROR msg=\"verdict changed\" target=webhook reason=prober_panic",
+			Sample:  "level=ERROR msg=\"Target fails\" target=webhook reason=prober_panic",
 		},
 	},
 })

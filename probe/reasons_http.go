@@ -228,7 +228,7 @@ var reasonHTTPBodyTooLarge = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `http: response body too large|\breason=http_body_too_large\b|body size limit exceeded`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=metrics reason=http_body_too_large",
+			Sample:  "level=WARN msg=\"Target fails\" target=metrics reason=http_body_too_large",
 		},
 	},
 })

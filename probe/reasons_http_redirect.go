@@ -68,7 +68,7 @@ var reasonRedirectLimit = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=redirect_limit\b`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=shop reason=redirect_limit",
+			Sample:  "level=WARN msg=\"Target fails\" target=shop reason=redirect_limit",
 		},
 	},
 })
@@ -99,7 +99,7 @@ var reasonRedirectDowngrade = register(Reason{
 			Side: ClientSide,
 			Pattern: `redirect(?:ed|s)? from https to http\b|InsecureRedirect|insecure redirect` +
 				`|\breason=redirect_downgrade\b|Mixed Content:[^;]*insecure`,
-			Sample: "level=WARN msg=\"verdict changed\" target=shop reason=redirect_downgrade",
+			Sample: "level=WARN msg=\"Target fails\" target=shop reason=redirect_downgrade",
 		},
 	},
 })
@@ -130,7 +130,7 @@ var reasonMissingHTTPSRedirect = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=missing_https_redirect\b`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=shop reason=missing_https_redirect",
+			Sample:  "level=WARN msg=\"Target fails\" target=shop reason=missing_https_redirect",
 		},
 	},
 })

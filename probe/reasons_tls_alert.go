@@ -69,10 +69,14 @@ var reasonClientCertRequired = register(Reason{
 			"'/Acceptable/,/---/p'",
 		"Try with the certificate: curl -v --cert CERT_FILE --key KEY_FILE --cacert CA_FILE " +
 			"https://HOST:PORT/",
-		"Let a mesh accept plaintext too: kubectl apply a PeerAuthentication in NAMESPACE with mtls.mode " +
-			"PERMISSIVE, or portLevelMtls {PORT: {mode: PERMISSIVE}} for the one workload",
-		"And tell mesh clients not to send mTLS to it: a DestinationRule for " +
-			"SERVICE.NAMESPACE.svc.cluster.local with trafficPolicy.tls.mode DISABLE",
+		"Mesh, the server's side, accept plain text on some ports (here OTLP's): kubectl apply -f - <<< " +
+			"'{\"apiVersion\": \"security.istio.io/v1\", \"kind\": \"PeerAuthentication\", \"metadata\": {\"name\": \"NAME\", " +
+			"\"namespace\": \"NAMESPACE\"}, \"spec\": {\"selector\": {\"matchLabels\": {\"app\": \"APP\"}}, \"portLevelMtls\": " +
+			"{\"4317\": {\"mode\": \"PERMISSIVE\"}, \"4318\": {\"mode\": \"PERMISSIVE\"}}}}'",
+		"Mesh, the clients' side, send no mTLS to it: kubectl apply -f - <<< '{\"apiVersion\": " +
+			"\"networking.istio.io/v1\", \"kind\": \"DestinationRule\", \"metadata\": {\"name\": \"NAME\", \"namespace\": " +
+			"\"NAMESPACE\"}, \"spec\": {\"host\": \"SERVICE.NAMESPACE.svc.cluster.local\", \"trafficPolicy\": {\"tls\": " +
+			"{\"mode\": \"DISABLE\"}}}}'",
 		"See what the mesh wants: kubectl get peerauthentication,destinationrule -A; istioctl x describe pod " +
 			"POD -n NAMESPACE",
 	},
@@ -137,9 +141,8 @@ var reasonBadCertificate = register(Reason{
 			"cert-manager.io/inject-ca-from=NAMESPACE/CERTIFICATE --overwrite; kubectl -n cert-manager logs " +
 			"deploy/cert-manager-cainjector --tail=20",
 		"Make the pods load the new certificate: kubectl -n NAMESPACE rollout restart deployment/DEPLOYMENT",
-		"Kong: helm upgrade RELEASE kong/kong --reuse-values --set " +
-			"ingressController.admissionWebhook.enabled=true, with TLS for the webhook left on " +
-			"(admissionWebhook.tls.enabled: true)",
+		"Kong: set admissionWebhook.tls.enabled: true in VALUES.yaml, then helm upgrade RELEASE kong/kong -n " +
+			"NAMESPACE -f VALUES.yaml",
 	},
 	Cite: "RFC 8446, Section 6.2",
 	Logs: []LogPattern{

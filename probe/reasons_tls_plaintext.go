@@ -31,11 +31,16 @@ var reasonWrongVersionNumber = register(Reason{
 			"\"}{.port}{\"->\"}{.targetPort}{\" \"}{.appProtocol}{\"\\n\"}{end}'",
 		"OpenTelemetry exporter to a plain collector: tls: {insecure: true}, or " +
 			"OTEL_EXPORTER_OTLP_ENDPOINT=http://HOST:4317",
-		"Mesh, the server's side: a PeerAuthentication for the workload with portLevelMtls {4317: {mode: " +
-			"PERMISSIVE}, 4318: {mode: PERMISSIVE}}",
-		"Mesh, the clients' side: a DestinationRule for SERVICE.NAMESPACE.svc.cluster.local with " +
-			"trafficPolicy.tls.mode DISABLE",
-		"Kong: set admissionWebhook.tls.enabled: true in the Helm values",
+		"Mesh, the server's side, accept plain text on some ports (here OTLP's): kubectl apply -f - <<< " +
+			"'{\"apiVersion\": \"security.istio.io/v1\", \"kind\": \"PeerAuthentication\", \"metadata\": {\"name\": \"NAME\", " +
+			"\"namespace\": \"NAMESPACE\"}, \"spec\": {\"selector\": {\"matchLabels\": {\"app\": \"APP\"}}, \"portLevelMtls\": " +
+			"{\"4317\": {\"mode\": \"PERMISSIVE\"}, \"4318\": {\"mode\": \"PERMISSIVE\"}}}}'",
+		"Mesh, the clients' side, send no mTLS to it: kubectl apply -f - <<< '{\"apiVersion\": " +
+			"\"networking.istio.io/v1\", \"kind\": \"DestinationRule\", \"metadata\": {\"name\": \"NAME\", \"namespace\": " +
+			"\"NAMESPACE\"}, \"spec\": {\"host\": \"SERVICE.NAMESPACE.svc.cluster.local\", \"trafficPolicy\": {\"tls\": " +
+			"{\"mode\": \"DISABLE\"}}}}'",
+		"Kong: set admissionWebhook.tls.enabled: true in VALUES.yaml, then helm upgrade RELEASE kong/kong -n " +
+			"NAMESPACE -f VALUES.yaml",
 		"ingress-nginx: annotation nginx.ingress.kubernetes.io/backend-protocol: HTTP",
 	},
 	Cite: "RFC 8446, Section 5.1",

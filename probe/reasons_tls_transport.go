@@ -27,7 +27,7 @@ var reasonLargeClientHello = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=large_client_hello\b`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=vault reason=large_client_hello",
+			Sample:  "level=WARN msg=\"Target fails\" target=vault reason=large_client_hello",
 		},
 	},
 })
@@ -61,7 +61,7 @@ var reasonPathMTU = register(Reason{
 		{
 			Side:    ClientSide,
 			Pattern: `\breason=path_mtu\b`,
-			Sample:  "level=WARN msg=\"verdict changed\" target=apiserver reason=path_mtu",
+			Sample:  "level=WARN msg=\"Target fails\" target=apiserver reason=path_mtu",
 		},
 	},
 })

@@ -66,8 +66,7 @@ var reasonCertExpired = register(Reason{
 	},
 	Fixes: []string{
 		"See each certificate's dates: openssl s_client -connect HOST:PORT -servername NAME -showcerts " +
-			"</dev/null | awk '/BEGIN/,/END/{print; if(/END/) system(\"\")}' | openssl storeutl -noout -text -certs " +
-			"/dev/stdin | grep -E 'Subject:|Not After'",
+			"</dev/null >chain.pem; openssl storeutl -noout -text -certs chain.pem | grep -E 'Subject:|Not After'",
 		"cert-manager: kubectl -n NAMESPACE describe certificate CERTIFICATE; cmctl renew CERTIFICATE -n " +
 			"NAMESPACE",
 		"kubeadm: kubeadm certs check-expiration; kubeadm certs renew all, then restart the control plane " +

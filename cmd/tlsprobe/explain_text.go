@@ -63,7 +63,3 @@ func writeList(w io.Writer, title string, items []string, write func(w io.Writer
 		write(w, fmt.Sprintf("  %d. ", i+1), item)
 	}
 }
-
-// writeWhole writes what may be copied, a command or a log line, on one line,
-// however wide.
-func writeWhole(w io.Writer, prefix, text string) { fmt.Fprintln(w, prefix+text) }

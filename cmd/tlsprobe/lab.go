@@ -18,7 +18,7 @@ import (
 )
 
 const labHelp = `It starts servers on loopback, each broken in one way of its own, and an agent that probes them: the five
-incidents that tlsprobe exists for, by name, and a server for each reason of the catalogue. It prints what
+incidents that tlsprobe exists for, by name, and a server for each reason that a probe can find. It prints what
 the agent finds and what to do about it, and stays up for curl and Prometheus until Ctrl-C. No network and
 no cluster are needed.
 
@@ -65,7 +65,7 @@ func (f *labFlags) run(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listening for curl: %w", err)
 	}
-	fmt.Fprintf(w, "%s on loopback, each in its own trouble; probing all of them takes about %s.\n\n",
+	fmt.Fprintf(w, "%s on loopback, each in its own trouble; probing all of them takes about %s.\n",
 		plural(len(targets), "server"), targets[0].Interval)
 
 	ctx, cancel := context.WithCancel(ctx)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,19 +15,23 @@ import (
 // returns an error if a verdict is not the expected one.
 func writeLab(w io.Writer, scenarios []lab.Scenario, results map[string]*probe.Result, color bool) error {
 	var unexpected error
-	width := 0
+	width, chapter := 0, ""
 	for _, s := range scenarios {
 		width = max(width, len(s.Name))
 	}
-	for i, s := range scenarios {
-		if s.Incident != "" && (i == 0 || scenarios[i-1].Incident != s.Incident) {
-			fmt.Fprintf(w, "%s\n", s.Incident)
-		}
-		if i > 0 && s.Incident == "" && scenarios[i-1].Incident != "" {
-			fmt.Fprintln(w, "\nevery reason of the catalogue, one server each")
+	for _, s := range scenarios {
+		if title := cmp.Or(s.Incident, "every reason that a probe can find, a server each"); title != chapter {
+			fmt.Fprintf(w, "\n%s\n", title)
+			chapter = title
 		}
 		r := results[s.Name]
-		writeFinding(w, fmt.Sprintf("%-*s", width, s.Name), r, color)
+		fmt.Fprintf(w, "%s  %-*s  %s\n", verdictMark(r, color), width, s.Name, cmp.Or(strings.Join(reasonIDs(r), ", "), "ok"))
+		if s.Incident != "" {
+			writeWhole(w, "      the server ", s.Summary)
+		}
+		if fix := firstFix(r); fix != "" {
+			writeWhole(w, "      to do: ", fix)
+		}
 		if got, want := verdictOf(r), expected(s); got != want {
 			fmt.Fprintf(w, "      UNEXPECTED: the verdict should be %s\n", want)
 			unexpected = errors.Join(unexpected, fmt.Errorf("%s: the verdict is %s, not %s", s.Name, got, want))
@@ -46,36 +51,24 @@ func expected(s lab.Scenario) string {
 	return s.Reasons[0]
 }
 
-// writeFinding writes one target's verdict and reasons, and below it the first
-// thing to do.
-func writeFinding(w io.Writer, name string, r *probe.Result, color bool) {
+// firstFix returns the first thing to do about r, "" if there is nothing.
+func firstFix(r *probe.Result) string {
 	worst := r.Worst()
-	if worst == nil {
-		fmt.Fprintf(w, "%s  %s  ok\n", paint("ok  ", green, color), name)
-		return
+	if worst == nil || len(worst.Reason.Fixes) == 0 {
+		return ""
 	}
-	verdict := paint("FAIL", red, color)
-	if r.OK() {
-		verdict = paint("warn", yellow, color)
-	}
-	fmt.Fprintf(w, "%s  %s  %s\n", verdict, name, strings.Join(reasonIDs(r), ", "))
-	if fixes := worst.Reason.Fixes; len(fixes) > 0 {
-		fmt.Fprintf(w, "      %s\n", cut(fixes[0], textWidth-len("      ")))
-	}
+	line, _, _ := strings.Cut(worst.Reason.Fixes[0], "\n")
+	return line
 }
 
-// cut returns the first line of s, at most width bytes of it.
-func cut(s string, width int) string {
-	const more = " ..."
-	line, _, _ := strings.Cut(s, "\n")
-	if len(line) <= width {
-		return line
+func verdictMark(r *probe.Result, color bool) string {
+	switch {
+	case !r.OK():
+		return paint("FAIL", red, color)
+	case r.Worst() != nil:
+		return paint("warn", yellow, color)
 	}
-	line = line[:width-len(more)]
-	if space := strings.LastIndexByte(line, ' '); space > width/2 {
-		line = line[:space]
-	}
-	return strings.ToValidUTF8(line, "") + more
+	return paint("ok  ", green, color)
 }
 
 // The colours of verdicts, as parameters of SGR (ECMA-48, Section 8.3.117).

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// textWidth is how wide the text of explain and lab is, in columns.
+// textWidth is how wide prose is, in columns.
 const textWidth = 100
 
 // writeWrapped writes text broken between words into lines of at most textWidth;
@@ -29,6 +29,10 @@ func writeWrapped(w io.Writer, prefix, text string) {
 	}
 	fmt.Fprintln(w, line)
 }
+
+// writeWhole writes what may be copied, a command or a log line, on one line,
+// however wide.
+func writeWhole(w io.Writer, prefix, text string) { fmt.Fprintln(w, prefix+text) }
 
 // printable returns s without what could steer a terminal.
 func printable(s string) string {

@@ -28,7 +28,8 @@ type trial struct {
 	*session
 	attempt *Attempt
 	problem *Problem
-	proven  *Reason // nil: the reason stands
+	limit   time.Duration // of one connection
+	proven  *Reason       // nil: the reason stands
 	notes   []string
 }
 
@@ -57,7 +58,7 @@ type finding struct {
 
 const (
 	diagnosesPerSecond = 2
-	diagnosesAtOnce    = 20
+	diagnosesAtOnce    = 100 // a node that loses its network sees many verdicts change at once
 )
 
 func newLore() *lore {
@@ -153,7 +154,10 @@ func (s *session) investigate(ctx context.Context, key loreKey, a *Attempt, p *P
 
 // experiment tries what tells the causes of p apart until one is proven.
 func (s *session) experiment(ctx context.Context, a *Attempt, p *Problem, tries []experiment) finding {
-	t := &trial{session: s, attempt: a, problem: p}
+	t := &trial{session: s, attempt: a, problem: p, limit: trialTime}
+	if deadline, ok := ctx.Deadline(); ok {
+		t.limit = min(trialTime, time.Until(deadline)/trialShares)
+	}
 	for _, e := range tries {
 		if t.proven != nil || ctx.Err() != nil {
 			break

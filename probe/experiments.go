@@ -30,13 +30,16 @@ var experiments = []experiment{
 }
 
 // trialTime bounds one connection of an experiment: a peer that answers at all
-// answers by then.
-const trialTime = 2 * time.Second
+// answers by then. Where the budget is short, each has its share of it.
+const (
+	trialTime   = 2 * time.Second
+	trialShares = 6
+)
 
 // shake tries a handshake that differs from the probe's own as vary says, and
 // parts politely. It returns the facts, nil if the handshake failed.
 func (t *trial) shake(ctx context.Context, vary func(*hello)) *TLS {
-	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
 	h := hello{serverName: t.serverName(), alpn: []string{"h2", "http/1.1"}}
 	vary(&h)
@@ -133,7 +136,7 @@ func (t *trial) plaintext(ctx context.Context) {
 
 // say sends text to the peer and returns the first bytes of its answer.
 func (t *trial) say(ctx context.Context, text string) []byte {
-	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
 	tcp, release, err := t.dial(ctx, t.attempt.Peer, 0)
 	if err != nil {
@@ -216,7 +219,7 @@ func (t *trial) forwardedProto(ctx context.Context) {
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
 	hops := t.attempt.HTTP.Hops
 	last := hops[len(hops)-1]

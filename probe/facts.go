@@ -22,7 +22,7 @@ type TLS struct {
 	SCTs                int          // signed certificate timestamps delivered in the handshake
 
 	// Chain is what the server sent, leaf first, at most maxChain certificates;
-	// Sent is how many it sent. Results of the same chain share one slice.
+	// Sent is how many it sent. Results share the certificates.
 	Chain []*Certificate
 	Sent  int
 }

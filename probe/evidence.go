@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -76,6 +77,7 @@ func newEvidence(phase Phase, err error, rec *recorder) *Evidence {
 	e.readAlert(err, rec)
 	e.readEnd(err)
 	e.readLookup(err)
+	e.readDial(err)
 	return e
 }
 
@@ -97,6 +99,15 @@ func (e *Evidence) readAlert(err error, rec *recorder) {
 		if alert, ok := rec.plaintextAlert(); ok {
 			e.Alert, e.AlertFrom = alert, Peer
 		}
+	}
+}
+
+// readDial words a failed dial: net's own text begins with our end, which has no
+// address yet.
+func (e *Evidence) readDial(err error) {
+	var op *net.OpError
+	if e.Phase == PhaseConnect && errors.As(err, &op) && op.Addr != nil {
+		e.Text = fmt.Sprintf("connecting to %s: %s", op.Addr, lastWords(err))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // How much of a line is read: the error's words stand at its beginning, or,
 // where errors wrap each other, at its end.
 const (
-	maxLogHead = 6 << 10
-	maxLogTail = 2 << 10
+	maxLogHead = 3 << 10
+	maxLogTail = 1 << 10
 )
 
 // plainLine takes a line out of its wrappers: colours are dropped, quotes of JSON

@@ -56,11 +56,17 @@ func TestMatchLogWords(t *testing.T) {
 		{"protocol_version", "client", `ssl.SSLError: [SSL: UNSUPPORTED_PROTOCOL] unsupported protocol (_ssl.c:1129)`},
 		{"protocol_version", "client", `write EPROTO 3188:error:1425F102:SSL routines:ssl_choose_client_version:unsupported protocol:statem_lib.c:1929:`},
 		{"alert_other", "server", `2020/04/09 17:36:04 [crit] 2385#2385: *7 SSL_do_handshake() failed (SSL: error:140944E7:SSL routines:ssl3_read_bytes:reason(1255):SSL alert number 255) while SSL handshaking, client: 10.0.0.1, server: 0.0.0.0:10444`},
+		{"http_timeout", "client", `curl: (28) Operation timed out after 3000 milliseconds with 0 bytes received`},
+		{"cert_verify_failed", "client", `SSL connect attempt failed error:1416F086:SSL routines:tls_process_server_certificate:certificate verify failed`},
+		{"connection_reset", "client", `file_get_contents(): SSL: Connection reset by peer`},
+		{"client_cert_required", "proxy", `SSL_read() failed (SSL: error:0A00045C:SSL routines::tlsv13 alert certificate required:SSL alert number 116) while reading response header from upstream, client: 10.0.0.1`},
+		{"eof_after_handshake", "proxy", `2026/11/21 08:00:00 [error] 7#7: *1 upstream prematurely closed connection while reading response header from upstream, client: 10.0.0.1, server: , request: "GET / HTTP/1.1", upstream: "https://10.0.9.4:8443/"`},
 		// BoringSSL and Envoy
 		{"hostname_mismatch", "proxy", `upstream connect error or disconnect/reset before headers. reset reason: remote connection failure, transport failure reason: TLS_error:|268435581:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED:verify cert failed: verify SAN list:TLS_error_end`},
 		{"wrong_version_number", "proxy", `503 UF upstream_reset_before_response_started{connection_failure,TLS_error:_268435703:SSL_routines:OPENSSL_internal:X}`},
 		{"no_server_certificate", "proxy", `upstream connect error or disconnect/reset before headers. reset reason: connection failure, transport failure reason: TLS error: Secret is not supplied by SDS`},
 		{"unknown_authority", "client", `Ssl handshake failed (TSI_PROTOCOL_FAILURE): SSL_ERROR_SSL: error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED: unable to get local issuer certificate`},
+		{"default_cert", "client", `*  subject: O=Acme Co; CN=Kubernetes Ingress Controller Fake Certificate`},
 		// Java, .NET, rustls, GnuTLS, Erlang, browsers
 		{"protocol_version", "client", `javax.net.ssl.SSLHandshakeException: No appropriate protocol (protocol is disabled or cipher suites are inappropriate)`},
 		{"eof", "client", `javax.net.ssl.SSLHandshakeException: Remote host terminated the handshake`},

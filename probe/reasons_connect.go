@@ -136,7 +136,7 @@ var reasonTCPTimeout = register(Reason{
 				`|Failed to connect to \S+ port \d+.*(?:timed out|Timeout)` +
 				`|Errno 110\] Connection timed out|ConnectException: (?:Operation|Connection) timed out` +
 				`|connection attempt failed because the connected party did not properly respond` +
-				`|UND_ERR_CONNECT_TIMEOUT`,
+				`|UND_ERR_CONNECT_TIMEOUT|Net::OpenTimeout`,
 			Sample: "java.net.http.HttpConnectTimeoutException: HTTP connect timed out",
 		},
 		{

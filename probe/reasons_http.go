@@ -165,11 +165,11 @@ var reasonHTTPTimeout = register(Reason{
 			Vague: true,
 			Pattern: `(?:awaiting headers|reading body)\)` +
 				`|(?:https?://|failed calling webhook)[^;]*context deadline exceeded` +
-				`|timeout awaiting response headers|Read timed out|ReadTimeout(?:Error)?\b` +
-				`|SocketTimeoutException|ESOCKETTIMEDOUT|\(28\) Operation timed out after` +
-				`|upstream (?:request|response) timeout|upstream_response_timeout` +
-				`|upstream timed out \(110: [^)]*\) while reading|HttpTimeoutException: request timed out` +
-				`|HeadersTimeoutError`,
+				`|timeout awaiting response headers|Read timed out|The read operation timed out` +
+				`|ReadTimeout(?:Error)?\b|SocketTimeoutException|ESOCKETTIMEDOUT` +
+				`|\(28\) Operation timed out after|upstream (?:request|response) timeout` +
+				`|upstream_response_timeout|upstream timed out \(110: [^)]*\) while reading` +
+				`|HttpTimeoutException: request timed out|HeadersTimeoutError`,
 			Sample: "Readiness probe failed: Get \"https://10.244.6.3:8000/health\": context deadline exceeded " +
 				"(Client.Timeout exceeded while awaiting headers)",
 		},

@@ -137,8 +137,9 @@ var reasonConnectionReset = register(Reason{
 				`|SSL_connect[^;]*(?:Connection reset|ECONNRESET|SYSCALL[^;]*errno=104)` +
 				`|Connection reset by peer - SSL_connect|write:errno=104` +
 				`|(?:TLS|SSL|handshake|https://)[^;]*(?:read|write): connection reset by peer` +
-				`|\bread ECONNRESET\b|SocketException: Connection reset|ConnectionResetError\b` +
-				`|ERR_CONNECTION_RESET|PR_CONNECT_RESET_ERROR|CONNECT_RESET` +
+				`|\bread ECONNRESET\b|SocketException: (?:Connection reset|Broken pipe)` +
+				`|SSL: Connection reset by peer|transport connection: Connection reset` +
+				`|ConnectionResetError\b|ERR_CONNECTION_RESET|PR_CONNECT_RESET_ERROR|CONNECT_RESET` +
 				`|Connection reset by peer \(os error`,
 			Sample: "curl: (35) Recv failure: Connection reset by peer",
 		},
@@ -210,7 +211,7 @@ var reasonEOF = register(Reason{
 				`|unexpected eof while reading` +
 				`|Remote host (?:terminated|closed) (?:the handshake|connection during handshake)` +
 				`|SSL peer shut down incorrectly|unexpected EOF or 0 bytes from the transport` +
-				`|tls handshake eof|SSL connect attempt failed|ERR_CONNECTION_CLOSED|PR_END_OF_FILE_ERROR` +
+				`|tls handshake eof|ERR_CONNECTION_CLOSED|PR_END_OF_FILE_ERROR` +
 				`|(?:close_notify|closed) during handshake|Received close_notify during handshake` +
 				`|EOF occurred in violation of protocol` +
 				`|schannel: (?:server closed the connection|failed to receive handshake)` +
@@ -267,8 +268,8 @@ var reasonTLSTimeout = register(Reason{
 		{
 			Side: ClientSide,
 			Pattern: `TLS handshake timeout|handshake operation timed out|handshake (?:has )?timed ?out` +
-				`|\(28\) (?:SSL )?(?:connection|Connection|Operation) time(?:d )?-?out` +
-				`|SSL connection timeout|tls: DialWithDialer timed out|SslHandshakeTimeoutException` +
+				`|\(28\) (?:SSL )?connection time(?:d )?-?out|SSL connection timeout` +
+				`|tls: DialWithDialer timed out|SslHandshakeTimeoutException` +
 				`|authentication handshake failed: context deadline exceeded|_ssl\.c:\d+: The handshake` +
 				`|Timeout during SSL handshake|cURL error 28: SSL|Handshake did not complete` +
 				`|tls handshake: deadline|TLS negotiation timed out|handshake timer expired`,

@@ -134,7 +134,7 @@ var _ = register(Reason{
 				`|An SSL error has occurred|SSL_ERROR_SSL\b|SSL routines:[^:]*:ssl handshake failure` +
 				`|CURLE_SSL_CONNECT_ERROR|curl: \(35\)|cURL error 35` +
 				`|transport: authentication handshake failed|SSL negotiation failed|GnuTLS error ` +
-				`|SSLHandshakeException|SSLException: |Failure in SSL library`,
+				`|SSL connect attempt failed|SSLHandshakeException|SSLException: |Failure in SSL library`,
 			Sample: "TLS error: 33556294:system library:OPENSSL_internal:unknown error",
 		},
 		{

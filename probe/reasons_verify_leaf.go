@@ -208,9 +208,9 @@ var reasonHostnameMismatch = register(Reason{
 				`|CertNotValidForName|ERR_CERT_COMMON_NAME_INVALID|SSL_ERROR_BAD_CERT_DOMAIN` +
 				`|SEC_E_WRONG_PRINCIPAL|hostname '[^']*' doesn't match|does not match (?:the )?host ?name` +
 				`|did not match expected CN|no certificate subject alternative name matches` +
-				`|IP address mismatch|CERT_E_CN_NO_MATCH|owner does not match hostname` +
-				`|Certificate for <[^>]*> doesn't match|hostname (?:in|of) certificate didn't match` +
-				`|certificate common name .* doesn't match` +
+				`|certificate name does not match|IP address mismatch|CERT_E_CN_NO_MATCH` +
+				`|owner does not match hostname|Certificate for <[^>]*> doesn't match` +
+				`|hostname (?:in|of) certificate didn't match|certificate common name .* doesn't match` +
 				`|name in the certificate does not match the expected|X509_V_ERR_HOSTNAME_MISMATCH` +
 				`|upstream SSL certificate does not match|Peer name verification failed` +
 				`|Peer name .* is not in peer certificate|verify SAN list|SAN matcher` +

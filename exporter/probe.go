@@ -130,7 +130,7 @@ func (h *Handler) runLive(ctx context.Context, key string, runner *probe.Runner,
 func judgeAddress(r *probe.Result) error {
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
-		if len(a.Problems) == 0 || a.TLS != nil || a.HTTP != nil || a.Local.IsValid() {
+		if len(a.Problems) == 0 || a.Local.IsValid() {
 			return nil
 		}
 		if id := a.Problems[0].Reason.ID; id != "address_refused" && id != "target_misconfigured" {

@@ -3,6 +3,7 @@ package exporter_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"tlsprobe/exporter"
 	"tlsprobe/probe"
@@ -145,8 +149,34 @@ func TestProbeScrapeTimeout(t *testing.T) {
 	store := exporter.NewStore(nil)
 	store.SetTargets([]*probe.Target{&patient})
 	answer := get(t, newHandler(store), "/probe?target=tls-hangs", "X-Prometheus-Scrape-Timeout-Seconds", "0.6")
-	if text := body(t, answer); !strings.Contains(text, `probe_failure_info{reason="tls_timeout"`) {
+	text := body(t, answer)
+	var took float64
+	if _, after, ok := strings.Cut(text, "\nprobe_duration_seconds "); ok {
+		fmt.Sscan(after, &took)
+	}
+	if took <= 0 || took > 30 || !strings.Contains(text, `probe_failure_info{reason="tls_timeout"`) {
 		t.Errorf("status %d:\n%s", answer.StatusCode, text)
+	}
+}
+
+// TestProbeMetricsOfHostileNames has bytes that a label cannot hold.
+func TestProbeMetricsOfHostileNames(t *testing.T) {
+	r := resultOK()
+	r.Start = time.Now()
+	r.Attempts[0].TLS.Chain[0].Subject = "CN=\xff\n\"} 1"
+	store := exporter.NewStore(nil)
+	store.SetTargets([]*probe.Target{kong})
+	store.Record(r)
+	answer := get(t, newHandler(store), "/probe?target=kong-validation&format=metrics")
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range families["probe_ssl_last_chain_info"].Metric[0].Label {
+		if l.GetName() == "subject" && l.GetValue() != "CN=\ufffd\n\"} 1" {
+			t.Errorf("subject %q", l.GetValue())
+		}
 	}
 }
 
@@ -270,6 +300,7 @@ func TestProbeRefuses(t *testing.T) {
 		{"another module", "target=good-tls&module=http", nil, 400, `probed by module "tls"`},
 		{"unknown module", "target=10.0.0.1:443&module=htp", nil, 400, "did you mean http?"},
 		{"nothing allowed", "module=tls&target=" + address, nil, 403, "probe_endpoint.allow is empty"},
+		{"nothing allowed, and no name looked up", "module=tls&target=nowhere.invalid:443", nil, 403, "probe_endpoint.allow is empty"},
 		{"another network", "module=tls&target=" + address, allow(probe.AllowRule{Network: netip.MustParsePrefix("10.0.0.0/8")}), 403, "no rule of probe_endpoint.allow"},
 		{"another port", "module=tls&target=" + address, allow(probe.AllowRule{Network: loopback, Ports: []probe.PortRange{{First: 1, Last: 1}}}), 403, "at port 1 only"},
 		{"no port", "module=tls&target=127.0.0.1", allow(probe.AllowRule{Network: loopback}), 400, "port"},

@@ -147,6 +147,13 @@ func resultTwoAddresses() *probe.Result {
 	return result(kong, attempt("10.96.44.10:443"), refused)
 }
 
+func resultWrongTwice() *probe.Result {
+	wrong := resultWrongName().Attempts[0]
+	again := wrong
+	again.Peer = netip.MustParseAddrPort("[fd00::11]:443")
+	return result(kong, wrong, again)
+}
+
 func resultRedirects() *probe.Result {
 	a := attempt("10.96.44.10:443", problem("redirect_loop", "https://shop.example/ leads back to itself"))
 	a.Phases = phases(3.1, 0.9, 18.2, 0.2, 55)

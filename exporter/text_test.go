@@ -25,6 +25,7 @@ func TestWriteText(t *testing.T) {
 		{"recovered.txt", scheduled(t, now, resultWrongName(), resultOK())},
 		{"warning.txt", scheduled(t, now, resultWeak())},
 		{"addresses.txt", exporter.View{Result: resultTwoAddresses(), Live: true}},
+		{"repeated.txt", exporter.View{Result: resultWrongTwice(), Live: true}},
 		{"redirects.txt", exporter.View{Result: resultRedirects(), Live: true, Color: true}},
 		{"differs.txt", differs},
 		{"pending.txt", pending},

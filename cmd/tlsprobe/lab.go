@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -76,7 +77,7 @@ func (f *labFlags) run(ctx context.Context, w io.Writer) error {
 	defer cancel()
 	select {
 	case <-ctx.Done():
-		return nil
+		return errors.New("interrupted before every server had been probed")
 	case <-found.complete:
 	}
 	unexpected := writeLab(w, scenarios, found.results, colored(w))
@@ -91,15 +92,13 @@ func (f *labFlags) run(ctx context.Context, w io.Writer) error {
 
 // incidentsFirst puts those that retell an incident before the others.
 func incidentsFirst(scenarios []lab.Scenario) []lab.Scenario {
-	slices.SortStableFunc(scenarios, func(a, b lab.Scenario) int {
-		switch {
-		case a.Incident != "" && b.Incident == "":
-			return -1
-		case a.Incident == "" && b.Incident != "":
-			return 1
+	rank := func(s lab.Scenario) int {
+		if s.Incident != "" {
+			return 0
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(scenarios, func(a, b lab.Scenario) int { return rank(a) - rank(b) })
 	return scenarios
 }
 

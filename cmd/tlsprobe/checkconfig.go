@@ -12,7 +12,8 @@ import (
 )
 
 const checkConfigHelp = `It reports every error at once, each with file:line:column, the key, what is wrong and what to write
-instead. It dials nothing and reads no other file.
+instead. A file that the configuration names and that cannot be used is a warning only, as it may be there
+on the machine where the agent runs. Nothing is dialled.
 
 Example:
   tlsprobe check-config config.yaml
@@ -39,11 +40,14 @@ func checkConfig(w io.Writer, file string) error {
 	if err != nil {
 		return err
 	}
+	for _, e := range config.CheckFiles() {
+		fmt.Fprintf(w, "warning: %v\n", e)
+	}
 	used := map[string]bool{}
 	for _, t := range config.Targets {
 		used[t.Module.Name] = true
 	}
-	fmt.Fprintf(w, "%s: good: %s by %s, %s of further targets\n",
+	fmt.Fprintf(w, "%s: good: %s, %s in use, %s\n",
 		file, plural(len(config.Targets), "target"), plural(len(used), "module"), plural(len(config.Sources), "source"))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tlsprobe/probe"
 	"tlsprobe/probe/lab"
 )
 
@@ -24,15 +25,16 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts of testdata/script: the manual of the commands, as
 // tests. Beside testscript's own commands they have
 //
-//	peer VAR SCENARIO      run a server of the lab; VAR is its address, ca.pem its CA
-//	files VAR              serve the script's folder over HTTP; VAR is the URL
-//	exits CODE PROGRAM…    run a program, which must exit with this code
-//	start NAME PROGRAM…    run a program in the background; its output goes to the file NAME
+//	peer VAR SCENARIO        run a server of the lab: VAR is its address, HOST its name, ca.pem
+//	                         its CA, CERT and KEY what it wants of clients
+//	files VAR                serve the script's folder over HTTP; VAR is the URL
+//	exits CODE PROGRAM…      run a program, which must exit with this code
+//	start NAME PROGRAM…      run a program in the background; its output goes to the file NAME
 //	await FILE REGEXP [VAR]  wait until FILE matches; VAR becomes the first group
-//	signal NAME SIGNAL     send HUP, INT or TERM to what was started
-//	finish NAME CODE TIME  wait until it exits, with this code and within this time
-//	get CODE URL           the standard output is what the URL answers, with this status
-//	post CODE URL          likewise, by POST
+//	signal NAME SIGNAL       send HUP, INT or TERM to what was started
+//	finish NAME CODE TIME    wait until it exits, with this code and within this time
+//	get CODE URL             the standard output is what the URL answers, with this status
+//	post CODE URL            likewise, by POST
 //
 // UPDATE_SCRIPTS=1 writes what commands print to the files that cmp compares it to.
 func TestScripts(t *testing.T) {
@@ -77,6 +79,10 @@ func peer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Setenv(args[0], instance.Target.Address)
 	ts.Setenv("HOST", instance.Target.ServerName)
+	if p, ok := instance.Target.Module.Prober.(*probe.TLSProber); ok {
+		ts.Setenv("CERT", p.TLSConfig.CertFile)
+		ts.Setenv("KEY", p.TLSConfig.KeyFile)
+	}
 	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), []byte(peers.CA.PEM()), 0o600))
 }
 

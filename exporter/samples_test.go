@@ -113,7 +113,8 @@ var reasons = []*probe.Reason{
 		Causes:    []string{"the certificate was made for another Service"},
 		Fixes: []string{
 			"kubectl -n kong get certificate -o custom-columns=NAME:.metadata.name,NAMES:.spec.dnsNames,SECRET:.spec.secretName",
-			"add the name to dnsNames",
+			"See it: openssl s_client -connect HOST:PORT -servername NAME </dev/null 2>/dev/null | openssl x509 -noout -ext 'subjectAltName, keyUsage'",
+			"add the name to dnsNames of the Certificate in NAMESPACE",
 		},
 		Cite: "RFC 9525, Section 6",
 	},

@@ -119,7 +119,7 @@ func (t *textWriter) attempt(r *probe.Result, i int, explained map[*probe.Reason
 		t.line(fmt.Sprintf("attempt %d of %d  %s", i+1, len(r.Attempts), where))
 	}
 	for j := range a.Problems {
-		t.problem(&a.Problems[j], explained)
+		t.problem(&a.Problems[j], r, a, explained)
 	}
 	t.steps(r, a)
 	t.hops(a)
@@ -130,7 +130,7 @@ func (t *textWriter) attempt(r *probe.Result, i int, explained map[*probe.Reason
 
 // problem writes one problem in full; of a reason that an earlier attempt had
 // too, only what is particular to this one.
-func (t *textWriter) problem(p *probe.Problem, explained map[*probe.Reason]bool) {
+func (t *textWriter) problem(p *probe.Problem, res *probe.Result, a *probe.Attempt, explained map[*probe.Reason]bool) {
 	r := p.Reason
 	t.blank()
 	colour := red
@@ -151,13 +151,7 @@ func (t *textWriter) problem(p *probe.Problem, explained map[*probe.Reason]bool)
 	explained[r] = true
 	t.field("breaks", r.Breaks)
 	t.field("peer logs", r.OtherSide)
-	for i, fix := range r.Fixes {
-		const shown = 3
-		if i == shown {
-			break
-		}
-		t.field("help", fix)
-	}
+	t.help(r, res, a)
 }
 
 // foot writes the last runs and where to read on.

@@ -53,26 +53,29 @@ func (t *textWriter) line(s string, marks ...mark) {
 // blank sets off what follows by one empty line.
 func (t *textWriter) blank() { t.gap = true }
 
-// field writes "  name      text", wrapped below text's start into at most
-// maxFieldLines lines. It writes nothing for an empty text.
+// fieldIndent is where the text of a field begins.
+const fieldIndent = 12
+
+// field writes "  name      text", wrapped below text's start. It writes nothing
+// for an empty text.
 func (t *textWriter) field(name, text string) {
-	const (
-		indent        = 12
-		maxFieldLines = 6
-	)
-	if text == "" {
-		return
+	if text != "" {
+		t.fieldLines(name, wrap(printable(text), columns-fieldIndent))
 	}
-	lines := wrap(printable(text), columns-indent)
-	if len(lines) > maxFieldLines {
-		lines = lines[:maxFieldLines]
-		lines[maxFieldLines-1] = cut(lines[maxFieldLines-1]+" ...", columns-indent)
+}
+
+// fieldLines writes a field's lines, or as many of them as make sense.
+func (t *textWriter) fieldLines(name string, lines []string) {
+	const most = 6
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = cut(lines[most-1]+" ...", columns-fieldIndent)
 	}
 	for i, l := range lines {
 		if i > 0 {
 			name = ""
 		}
-		t.line(fmt.Sprintf("  %-*s%s", indent-2, name, l))
+		t.line(fmt.Sprintf("  %-*s%s", fieldIndent-2, name, l))
 	}
 }
 

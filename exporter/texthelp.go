@@ -1,0 +1,106 @@
+package exporter
+
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"tlsprobe/probe"
+)
+
+// help writes what to do about a reason: its first fixes, made out to the target
+// as far as it is known, and broken such that a command can be pasted.
+func (t *textWriter) help(reason *probe.Reason, r *probe.Result, a *probe.Attempt) {
+	const shown = 3
+	for _, fix := range reason.Fixes[:min(shown, len(reason.Fixes))] {
+		fix = fillIn(fix, r.Target, a)
+		if strings.Contains(fix, " -") { // options: a command, and no prose
+			t.fieldLines("help", wrapCommand(printable(fix), columns-fieldIndent))
+		} else {
+			t.field("help", fix)
+		}
+	}
+}
+
+var placeholder = regexp.MustCompile(`\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE)\b`)
+
+// fillIn puts what is known of the target in the place of a fix's placeholders.
+// What is not known, and what a shell might not take as one plain word, stays for
+// the reader to fill in.
+func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
+	host, port := hostPort(t.Address)
+	known := map[string]string{
+		"HOST":      host,
+		"NAMESPACE": t.Labels["namespace"],
+		"SERVICE":   t.Labels["service"],
+	}
+	if host != "" && port != "" {
+		known["HOST:PORT"] = net.JoinHostPort(host, port)
+	}
+	if a.Peer.IsValid() {
+		known["ADDRESS"] = a.Peer.Addr().String()
+	}
+	return placeholder.ReplaceAllStringFunc(fix, func(word string) string {
+		if value := known[word]; value != "" && isPlainWord(value) {
+			return value
+		}
+		return word
+	})
+}
+
+// hostPort returns host and port of a target's address, "" where it has none.
+func hostPort(address string) (host, port string) {
+	if u, err := url.Parse(address); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+		return u.Hostname(), cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", ""
+	}
+	return host, port
+}
+
+func isPlainWord(s string) bool {
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-_[]") == ""
+}
+
+// wrapCommand breaks a command as a shell lets one break it: by a backslash at a
+// space that is not quoted. A line without such a space may be too wide, and is
+// cut where it is written.
+func wrapCommand(s string, width int) []string {
+	const continued = ` \`
+	var lines []string
+	for len(s) > width {
+		at := breakAt(s, width-len(continued))
+		if at < 0 {
+			break
+		}
+		lines = append(lines, s[:at]+continued)
+		s = s[at+1:]
+	}
+	return append(lines, s)
+}
+
+// breakAt returns where the last unquoted space among the first width+1 bytes of
+// s is, else the first one behind them, else -1.
+func breakAt(s string, width int) int {
+	at, quote := -1, byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ' ':
+			at = i
+		}
+		if i >= width && at >= 0 {
+			return at
+		}
+	}
+	return at
+}

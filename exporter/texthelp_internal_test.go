@@ -1,0 +1,54 @@
+package exporter
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tlsprobe/probe"
+)
+
+func TestFillIn(t *testing.T) {
+	at := &probe.Attempt{Peer: netip.MustParseAddrPort("10.0.0.1:443")}
+	for _, test := range []struct {
+		name, address, fix, want string
+		labels                   map[string]string
+		attempt                  *probe.Attempt
+	}{
+		{"host and port", "kong.svc:8443", "nc HOST PORT, nc HOST:PORT", "nc kong.svc PORT, nc kong.svc:8443", nil, at},
+		{"URL", "https://shop.example/cart", "curl https://HOST/ HOST:PORT", "curl https://shop.example/ shop.example:443", nil, at},
+		{"IPv6", "[::1]:443", "openssl s_client -connect HOST:PORT", "openssl s_client -connect [::1]:443", nil, at},
+		{"address", "a:1", "ping ADDRESS; HOSTS", "ping 10.0.0.1; HOSTS", nil, at},
+		{"no address", "a:1", "ping ADDRESS", "ping ADDRESS", nil, &probe.Attempt{}},
+		{"labels", "a:1", "kubectl -n NAMESPACE get svc SERVICE", "kubectl -n kong get svc SERVICE", map[string]string{"namespace": "kong"}, at},
+		{"not for a shell", "$(reboot):1", "ping HOST", "ping HOST", nil, at},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := fillIn(test.fix, &probe.Target{Address: test.address, Labels: test.labels}, test.attempt)
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWrapCommand(t *testing.T) {
+	for _, test := range []struct {
+		name, command string
+		want          []string
+	}{
+		{"short", "ls -l", []string{"ls -l"}},
+		{"long", "kubectl -n kong get pods -o wide", []string{`kubectl -n kong \`, `get pods -o wide`}},
+		{"quoted", `curl -H 'a b c d e f g h i j' http://a/`, []string{`curl -H \`, `'a b c d e f g h i j' \`, `http://a/`}},
+		{"no space", strings.Repeat("x", 30), []string{strings.Repeat("x", 30)}},
+		{"open quote", `echo 'it never ends and so on`, []string{`echo \`, `'it never ends and so on`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, wrapCommand(test.command, 20)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -99,67 +99,108 @@ func gravest(failures []*lookupError) *lookupError {
 // askServer puts one question to one server, over TCP if the answer does not
 // fit into a datagram.
 func (a *asker) askServer(ctx context.Context, server, name string, qtype uint16) ([]netip.Addr, *lookupError) {
-	query := new(dns.Msg).SetQuestion(name, qtype).SetEdns0(udpPayload, false)
-	qctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
-	msg, err := exchange(qctx, "udp", server, query)
-	if err != nil {
-		err, timedOut := a.explain(ctx, qctx, query, err)
-		return nil, &lookupError{Server: server, RCode: noRCode, TimedOut: timedOut, Err: err}
+	q := inquiry{
+		query:   new(dns.Msg).SetQuestion(name, qtype).SetEdns0(udpPayload, false),
+		timeout: a.timeout,
+		dial: func(ctx context.Context, network string) (net.Conn, error) {
+			var dialer net.Dialer
+			return dialer.DialContext(ctx, network, server)
+		},
 	}
-	if msg.Truncated {
-		if msg, err = exchange(qctx, "tcp", server, query); err != nil {
-			err, _ = a.explain(ctx, qctx, query, err)
-			err = fmt.Errorf("the answer is truncated, and asking again over TCP failed: %w", err)
-			return nil, &lookupError{Server: server, RCode: noRCode, Err: err}
-		}
+	msg, failure := q.ask(ctx)
+	var records []dns.RR
+	if failure == nil {
+		records, failure = readAnswer(msg, q.query)
 	}
-	addrs, failure := readAnswer(msg, query)
 	if failure != nil {
 		failure.Server = server
 	}
-	return addrs, failure
+	return addressesOf(records), failure
 }
 
-// explain says what a failed exchange means, without the port numbers that
-// differ each time, and whether it was a deadline: that of the lookup, ctx, or
-// of this one question, qctx.
-func (a *asker) explain(ctx, qctx context.Context, query *dns.Msg, err error) (_ error, timedOut bool) {
-	question := questionText(query)
+// An inquiry is one question to one server.
+type inquiry struct {
+	query   *dns.Msg
+	timeout time.Duration                                               // for the whole inquiry; 0: the context alone bounds it
+	dial    func(ctx context.Context, network string) (net.Conn, error) // network is "udp" or "tcp"
+}
+
+// ask asks over UDP, and again over TCP if the answer does not fit into a
+// datagram (RFC 7766, Section 5).
+func (q *inquiry) ask(ctx context.Context) (*dns.Msg, *lookupError) {
+	qctx := ctx
+	if q.timeout > 0 {
+		var cancel context.CancelFunc
+		qctx, cancel = context.WithTimeout(ctx, q.timeout)
+		defer cancel()
+	}
+	msg, err := q.exchange(qctx, "udp")
+	if err != nil {
+		return nil, q.failed(ctx, qctx, err)
+	}
+	if !msg.Truncated {
+		return msg, nil
+	}
+	if msg, err = q.exchange(qctx, "tcp"); err != nil {
+		failure := q.failed(ctx, qctx, err)
+		failure.TimedOut = false
+		failure.Err = fmt.Errorf("the answer is truncated, and asking again over TCP failed: %w", failure.Err)
+		return nil, failure
+	}
+	return msg, nil
+}
+
+// exchange asks over network on a connection of its own.
+func (q *inquiry) exchange(ctx context.Context, network string) (*dns.Msg, error) {
+	conn, err := q.dial(ctx, network)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return converse(ctx, conn, q.query)
+}
+
+// failed says what a failed exchange means, without the port numbers that
+// differ each time, and whether it was a deadline: that of the caller, ctx, or
+// of this one inquiry, qctx.
+func (q *inquiry) failed(ctx, qctx context.Context, err error) *lookupError {
+	question := questionText(q.query)
+	failure := &lookupError{RCode: noRCode}
 	var errno syscall.Errno
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("no answer to %s before the probe's time was up", question), true
+		failure.TimedOut = true
+		failure.Err = fmt.Errorf("no answer to %s before the probe's time was up", question)
 	case ctx.Err() != nil:
-		return fmt.Errorf("asking for %s: %w", question, ctx.Err()), false
+		failure.Err = fmt.Errorf("asking for %s: %w", question, ctx.Err())
 	case qctx.Err() != nil:
-		return fmt.Errorf("no answer to %s within %s", question, a.timeout), true
+		failure.TimedOut = true
+		failure.Err = fmt.Errorf("no answer to %s within %s", question, q.timeout)
 	case errors.As(err, &errno):
-		return fmt.Errorf("asking for %s: %w", question, errno), false
+		failure.Err = fmt.Errorf("asking for %s: %w", question, errno)
+	default:
+		failure.Err = fmt.Errorf("asking for %s: %w", question, err)
 	}
-	return fmt.Errorf("asking for %s: %w", question, err), false
+	return failure
 }
 
 func questionText(query *dns.Msg) string {
 	return dns.TypeToString[query.Question[0].Qtype] + " " + query.Question[0].Name
 }
 
-// exchange sends query to server and returns the answer to it, however long it
-// takes until ctx ends.
-func exchange(ctx context.Context, network, server string, query *dns.Msg) (*dns.Msg, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, network, server)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+// maxStrays bounds the messages that are read in search of the answer: others
+// are forged, misdirected, or late.
+const maxStrays = 100
 
+// converse sends query on conn and returns the answer to it, however long it
+// takes until ctx ends.
+func converse(ctx context.Context, conn net.Conn, query *dns.Msg) (*dns.Msg, error) {
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 	c := dns.Conn{Conn: conn, UDPSize: udpPayload}
 	if err := c.WriteMsg(query); err != nil {
 		return nil, err
 	}
-	for {
+	for range maxStrays {
 		msg, err := c.ReadMsg()
 		switch {
 		case msg == nil && !errors.Is(err, dns.ErrShortRead):
@@ -169,8 +210,8 @@ func exchange(ctx context.Context, network, server string, query *dns.Msg) (*dns
 		case answers(msg, query):
 			return msg, nil
 		}
-		// An answer to somebody else's question: forged, or misdirected.
 	}
+	return nil, fmt.Errorf("none of the first %d messages it sent is an answer to the question", maxStrays)
 }
 
 func answers(msg, query *dns.Msg) bool {

@@ -38,6 +38,7 @@ type certificateJSON struct {
 	Signature      string    `json:"signature"`
 	IsCA           bool      `json:"is_ca"`
 	SelfSigned     bool      `json:"self_signed"`
+	SCTs           int       `json:"scts,omitempty"`
 	SHA256         string    `json:"sha256"`
 	PEM            string    `json:"pem,omitempty"`
 }
@@ -113,6 +114,7 @@ func newCertificateJSON(position int, c *probe.Certificate) certificateJSON {
 		Signature:      c.Signature,
 		IsCA:           c.IsCA,
 		SelfSigned:     c.SelfSigned,
+		SCTs:           c.SCTs,
 		SHA256:         hexOf(c.SHA256),
 		PEM:            pemOf(c.Raw),
 	}

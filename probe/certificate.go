@@ -32,6 +32,7 @@ func factsOf(c *x509.Certificate) *Certificate {
 		Signature:  c.SignatureAlgorithm.String(),
 		IsCA:       c.BasicConstraintsValid && c.IsCA,
 		SelfSigned: isSelfSigned(c),
+		SCTs:       embeddedSCTs(c),
 		SHA256:     sha256.Sum256(c.Raw),
 		Raw:        bytes.Clone(c.Raw), // alone, it would keep the whole handshake message
 	}

@@ -19,7 +19,7 @@ type TLS struct {
 	AcceptableCAs       []string     // subjects the server asked for; at most 16 are kept
 	ClientCert          *Certificate // ours, nil if none is configured
 	Stapled             *OCSP        // nil if the server stapled no response
-	SCTs                int          // signed certificate timestamps delivered in the handshake
+	SCTs                int          // signed certificate timestamps delivered in the handshake; others are in Chain[0]
 
 	// Chain is what the server sent, leaf first, at most maxChain certificates;
 	// Sent is how many it sent. Results share the certificates.
@@ -42,6 +42,7 @@ type Certificate struct {
 	Signature           string // "ECDSA-SHA256"
 	IsCA                bool
 	SelfSigned          bool     // signed by its own key
+	SCTs                int      // signed certificate timestamps embedded in it (RFC 6962, Section 3.3)
 	SHA256              [32]byte // fingerprint of Raw
 	Raw                 []byte   // DER
 }

@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"crypto/x509"
+	"encoding/asn1"
 	"slices"
 
 	"golang.org/x/crypto/ocsp"
@@ -78,5 +79,50 @@ func (j *judgement) checkRevocation() {
 		j.place(j.leaf()), timeText(j.ocsp.RevokedAt))
 	p.Expected = "an OCSP status of good"
 	p.Received = "revoked " + span(j.now.Sub(j.ocsp.RevokedAt)) + " ago, serial " + cut(j.leaf().SerialNumber.Text(16))
+	j.add(p)
+}
+
+// tlsFeature is the extension by which a certificate demands extensions of TLS
+// from its server (RFC 7633, Section 4).
+var tlsFeature = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
+
+// statusRequest is the TLS extension that carries a stapled response (RFC 6066,
+// Section 8). Go's client always asks for it.
+const statusRequest = 5
+
+// mustStaple reports whether c demands a stapled response from its server.
+func mustStaple(c *x509.Certificate) bool {
+	for _, extension := range c.Extensions {
+		var features []int
+		if extension.Id.Equal(tlsFeature) {
+			rest, err := asn1.Unmarshal(extension.Value, &features)
+			return err == nil && len(rest) == 0 && slices.Contains(features, statusRequest)
+		}
+	}
+	return false
+}
+
+// checkStaple finds a staple that the certificate demands and the server does
+// not deliver. One that nobody could judge, as the issuer is not known, is left
+// to what is said of the issuer.
+func (j *judgement) checkStaple() {
+	if !mustStaple(j.leaf()) {
+		return
+	}
+	received := ""
+	switch {
+	case j.ocsp == nil:
+		received = "no OCSP response"
+	case j.ocsp.Status == ocspInvalid && j.issuerOfLeaf() != nil:
+		received = "an OCSP response that is not valid"
+		if next := j.ocsp.NextUpdate; !next.IsZero() && j.now.After(next) {
+			received = "an OCSP response that was to be renewed by " + timeText(next)
+		}
+	default:
+		return
+	}
+	p := reasonStapleMissing.problem("%s demands a stapled OCSP response, and the server sent %s", j.place(j.leaf()), received)
+	p.Expected = "a valid stapled OCSP response (TLS feature status_request)"
+	p.Received = received
 	j.add(p)
 }

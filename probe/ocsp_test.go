@@ -2,6 +2,9 @@ package probe
 
 import (
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +76,58 @@ func TestStaple(t *testing.T) {
 				t.Errorf("problems %v, want cert_revoked: %v", reasonIDs(v), tc.revoked)
 			}
 			checkBounds(t, v)
+		})
+	}
+}
+
+// TestMustStaple asks whether a certificate's promise of a staple is kept.
+func TestMustStaple(t *testing.T) {
+	ca, other := issue(t, nil, "ca", asCA), issue(t, nil, "other", asCA)
+	promise := func(features ...int) edit {
+		value, err := asn1.Marshal(features)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(c *x509.Certificate) {
+			c.ExtraExtensions = append(c.ExtraExtensions, pkix.Extension{Id: tlsFeature, Value: value})
+		}
+	}
+	leaf := issue(t, ca, "x", forDNS(webhook), promise(statusRequest))
+	const statusRequestV2 = 17
+	laterFeature := issue(t, ca, "x", forDNS(webhook), promise(statusRequestV2))
+	unreadable := issue(t, ca, "x", forDNS(webhook), func(c *x509.Certificate) {
+		c.ExtraExtensions = []pkix.Extension{{Id: tlsFeature, Value: []byte("garbage")}}
+	})
+	late := ocsp.Response{Status: ocsp.Good, NextUpdate: judgedAt.Add(-time.Minute)}
+	for _, tc := range []struct {
+		name     string
+		leaf     *issued
+		roots    *roots
+		stapled  []byte
+		reasons  string
+		received string
+	}{
+		{"kept", leaf, trusting(ca), staple(t, leaf, ca, ca, ocsp.Response{Status: ocsp.Good}), "", ""},
+		{"none", leaf, trusting(ca), nil, "ocsp_staple_missing", "no OCSP response"},
+		{"out of date", leaf, trusting(ca), staple(t, leaf, ca, ca, late), "ocsp_staple_missing",
+			"an OCSP response that was to be renewed by 2026-11-21T11:59:00Z"},
+		{"garbage", leaf, trusting(ca), []byte("garbage"), "ocsp_staple_missing", "an OCSP response that is not valid"},
+		{"revoked", leaf, trusting(ca), staple(t, leaf, ca, ca, ocsp.Response{Status: ocsp.Revoked}), "cert_revoked", ""},
+		{"nobody can judge", leaf, trusting(other), staple(t, leaf, ca, ca, late), "unknown_authority", ""},
+		{"another feature", laterFeature, trusting(ca), nil, "", ""},
+		{"unreadable", unreadable, trusting(ca), nil, "", ""},
+		{"no promise", issue(t, ca, "x", forDNS(webhook)), trusting(ca), nil, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			q := ask(webhook, tc.roots, tc.leaf)
+			q.stapled = tc.stapled
+			v := new(chainCache).judge(q)
+			if got := strings.Join(reasonIDs(v), " "); got != tc.reasons {
+				t.Fatalf("reasons %q, want %q", got, tc.reasons)
+			}
+			if tc.received != "" && v.problems[0].Received != tc.received {
+				t.Errorf("received %q, want %q", v.problems[0].Received, tc.received)
+			}
 		})
 	}
 }

@@ -83,6 +83,7 @@ func (j *judgement) examine() {
 	j.checkConstraints()
 	j.checkRules()
 	j.checkRevocation()
+	j.checkStaple()
 	j.checkStrength()
 }
 

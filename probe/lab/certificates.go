@@ -129,6 +129,7 @@ func issuerScenarios() []Scenario {
 			start: startPathLength},
 		{Name: "cert-revoked", Summary: "staples an OCSP response that says revoked", Reasons: []string{"cert_revoked"},
 			start: startRevoked},
+		certificate("cert-must-staple", "demands a stapled OCSP response, and staples none", mustStaple, "ocsp_staple_missing"),
 		{Name: "cert-weak-rsa", Summary: "has an RSA key of 1024 bits", Reasons: []string{"weak_crypto"},
 			start: startWeakRSA},
 		certificate("cert-sha1", "has a certificate that is signed with SHA-1", sha1Signature, "chain_invalid", "weak_crypto"),

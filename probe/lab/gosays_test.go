@@ -15,7 +15,7 @@ const completed = "handshake completed"
 // goSays is what a Go program without tlsprobe sees of each scenario: proof that
 // the servers do what they claim, and of how much one and the same text hides.
 var goSays = []struct{ words, scenarios string }{
-	{completed, "good-tls good-chain name-good good-mtls cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
+	{completed, "good-tls good-chain name-good good-mtls cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
 	{"https 200 OK", "good-https good-redirect hostile-headers"},
 	{"https 401 Unauthorized", "http-unauthorized"},
 	{"https 503 Service Unavailable", "http-unavailable"},

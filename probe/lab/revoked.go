@@ -2,6 +2,8 @@ package lab
 
 import (
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"fmt"
 	"time"
 
@@ -35,4 +37,12 @@ func (ca *CA) revoke(cert *x509.Certificate) ([]byte, error) {
 		return nil, fmt.Errorf("making an OCSP response: %w", err)
 	}
 	return response, nil
+}
+
+// mustStaple adds the TLS feature status_request (RFC 7633, Section 4).
+func mustStaple(c *x509.Certificate) {
+	c.ExtraExtensions = append(c.ExtraExtensions, pkix.Extension{
+		Id:    asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24},
+		Value: []byte{0x30, 3, 2, 1, 5}, // SEQUENCE { INTEGER 5 }
+	})
 }

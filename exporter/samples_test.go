@@ -155,6 +155,11 @@ func resultWrongTwice() *probe.Result {
 	return result(kong, wrong, again)
 }
 
+func resultLongName() *probe.Result {
+	collector := target("otlp", "otel-collector.monitoring.svc.cluster.local.example:4317", "tls")
+	return result(collector, attempt("10.96.44.10:4317"))
+}
+
 func resultRedirects() *probe.Result {
 	a := attempt("10.96.44.10:443", problem("redirect_loop", "https://shop.example/ leads back to itself"))
 	a.Phases = phases(3.1, 0.9, 18.2, 0.2, 55)

@@ -42,12 +42,16 @@ func (t *textWriter) head(v View) {
 		t.line("      " + describe(target) + "  no result yet")
 		return
 	}
-	where := ""
+	how := timestamp(v.Result.Start) + "  " + milliseconds(v.Result.Duration)
 	if v.Result.Node != "" {
-		where = "  from " + v.Result.Node
+		how = "from " + cut(printable(v.Result.Node), 40) + "  " + how
 	}
-	t.line("      " + cut(printable(describe(target)), 50) + cut(printable(where), 20) +
-		"  " + timestamp(v.Result.Start) + "  " + milliseconds(v.Result.Duration))
+	if what := printable(describe(target)); len(what)+len(how) < columns-8 {
+		t.line("      " + what + "  " + how)
+	} else {
+		t.line("      " + what)
+		t.line("      " + how)
+	}
 	t.line("      " + strings.Join(circumstances(v), ", "))
 }
 

@@ -28,6 +28,7 @@ func TestWriteText(t *testing.T) {
 		{"repeated.txt", exporter.View{Result: resultWrongTwice(), Live: true}},
 		{"redirects.txt", exporter.View{Result: resultRedirects(), Live: true, Color: true}},
 		{"differs.txt", differs},
+		{"longname.txt", exporter.View{Result: resultLongName(), Live: true}},
 		{"pending.txt", pending},
 	} {
 		t.Run(test.file, func(t *testing.T) {

@@ -197,9 +197,7 @@ func fillTargets(f *family, snap *snapshot) {
 
 func fillReasons(f *family, _ *snapshot) {
 	for _, r := range probe.Catalogue() {
-		if !r.LogOnly {
-			f.add(1, r.ID, r.Phase.String(), r.Severity.String(), r.Title)
-		}
+		f.add(1, r.ID, r.Phase.String(), r.Severity.String(), r.Title)
 	}
 }
 

@@ -51,7 +51,7 @@ var metricTable = []metric{
 	{"tlsprobe_problem", gauge, []string{"target", "reason", "phase", "severity"},
 		"1 exactly while the last run has this problem.", fillProblems},
 	{"tlsprobe_reason_info", gauge, []string{"reason", "phase", "severity", "title"},
-		"Every reason that a probe can find; always 1.", fillReasons},
+		"Every reason of the catalogue, also those that only log lines show; always 1.", fillReasons},
 	{"tlsprobe_runs_total", counter, []string{"target"},
 		"Runs that came to a verdict.", fillRuns},
 	{"tlsprobe_scheduler_lateness_seconds", histogram, nil,

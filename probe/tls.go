@@ -112,7 +112,9 @@ func (s *session) openTLS(ctx context.Context, a *Attempt, p peer, alpn []string
 	a.TLS = c.facts
 	start := time.Now()
 	s.judge(c, p, roots, a)
-	a.Phases[PhaseVerify] += time.Since(start)
+	if roots != nil {
+		a.Phases[PhaseVerify] += time.Since(start)
+	}
 	return c
 }
 

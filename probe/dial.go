@@ -7,19 +7,30 @@ import (
 	"time"
 )
 
+// dialing is how a connection is opened. The zero value is as any client does.
+type dialing struct {
+	source netip.Addr // the local address; invalid: the route's
+	mss    int        // clamps the maximum segment size; 0: the route's
+}
+
 // dial opens a TCP connection to addr, if the guard allows it. The connection
 // obeys ctx for as long as it is open: release undoes that.
 func (s *session) dial(ctx context.Context, addr netip.AddrPort, mss int) (conn *net.TCPConn, release func(), err error) {
+	return s.dialAs(ctx, addr, dialing{mss: mss})
+}
+
+// dialAs is dial for a connection opened in a way of its own.
+func (s *session) dialAs(ctx context.Context, addr netip.AddrPort, how dialing) (conn *net.TCPConn, release func(), err error) {
 	if s.guard != nil {
 		if err := s.guard(addr); err != nil {
 			return nil, nil, &refusedError{addr, err}
 		}
 	}
 	d := net.Dialer{KeepAlive: -1}
-	if mss > 0 {
-		d.Control = clampMSS(mss)
+	if how.mss > 0 {
+		d.Control = clampMSS(how.mss)
 	}
-	conn, err = d.DialTCP(ctx, "tcp", netip.AddrPort{}, addr)
+	conn, err = d.DialTCP(ctx, "tcp", netip.AddrPortFrom(how.source, 0), addr)
 	if err != nil {
 		return nil, nil, err
 	}

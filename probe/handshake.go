@@ -52,31 +52,38 @@ func (s *session) handshake(ctx context.Context, addr netip.AddrPort, h hello) (
 		return nil, times, newEvidence(PhaseConnect, err, nil)
 	}
 	times.local = localOf(tcp)
+	start = time.Now()
+	c, ended := shakeHands(tcp, release, h)
+	times.handshake = time.Since(start)
+	return c, times, ended
+}
+
+// shakeHands completes a handshake on an open connection, which is closed where
+// it fails. release undoes what binds the connection to a context.
+func shakeHands(tcp net.Conn, release func(), h hello) (*conn, *Evidence) {
 	c := &conn{rec: &recorder{Conn: tcp}, release: release, facts: &TLS{ServerName: h.serverName}}
 	if h.client != nil {
 		c.facts.ClientCert = h.client.facts
 	}
 	c.Conn = tls.Client(c.rec, c.config(h))
 
-	start = time.Now()
+	var err error
 	if len(h.preamble) > 0 {
 		_, err = tcp.Write(h.preamble)
 	}
 	if err == nil {
 		err = c.Handshake()
 	}
-	times.handshake = time.Since(start)
 	if err != nil {
-		c.release()
-		tcp.Close()
-		return nil, times, c.evidence(PhaseTLS, err)
+		c.close()
+		return nil, c.evidence(PhaseTLS, err)
 	}
 	c.noteState()
-	return c, times, nil
+	return c, nil
 }
 
 func localOf(c net.Conn) netip.AddrPort {
-	if a, ok := c.LocalAddr().(*net.TCPAddr); ok {
+	if a, ok := c.LocalAddr().(interface{ AddrPort() netip.AddrPort }); ok {
 		ap := a.AddrPort()
 		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
 	}
@@ -140,11 +147,7 @@ const (
 func (c *conn) part(ctx context.Context) *Evidence {
 	defer c.close()
 	c.CloseWrite()
-	until := time.Now().Add(drainTime)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
-		until = deadline
-	}
-	c.SetReadDeadline(until)
+	c.SetReadDeadline(drainUntil(ctx))
 	_, err := io.Copy(io.Discard, io.LimitReader(c, drainBytes))
 	if err == nil {
 		return nil
@@ -154,6 +157,15 @@ func (c *conn) part(ctx context.Context) *Evidence {
 		return e
 	}
 	return nil
+}
+
+// drainUntil is when to stop waiting for a peer to close.
+func drainUntil(ctx context.Context) time.Time {
+	until := time.Now().Add(drainTime)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+		return deadline
+	}
+	return until
 }
 
 func (c *conn) close() {

@@ -87,23 +87,38 @@ func (s *session) peerOf(c *TLSConfig, host string) peer {
 // openTLS connects a to its peer, shakes hands and judges the chain, into a. nil
 // says that there is no connection; otherwise the caller parts with it.
 func (s *session) openTLS(ctx context.Context, a *Attempt, p peer, alpn []string) *conn {
+	h, trusted, ok := s.prepare(a, p, alpn)
+	if !ok {
+		return nil
+	}
+	c, times, ended := s.handshake(ctx, a.Peer, h)
+	a.Local = times.local
+	a.Phases[PhaseConnect] += times.connect
+	a.Phases[PhaseTLS] += times.handshake
+	return s.settle(a, p, trusted, c, ended)
+}
+
+// prepare loads what a handshake with p needs: our certificate and the roots, nil
+// if there are none to judge by. Without ok there can be no handshake.
+func (s *session) prepare(a *Attempt, p peer, alpn []string) (h hello, trusted *roots, ok bool) {
 	client, err := s.keypairs.load(p.CertFile, p.KeyFile)
 	if err != nil {
 		a.Problems = append(a.Problems, reasonBadKeypair.because(err))
-		return nil
+		return hello{}, nil, false
 	}
-	roots, err := s.trust.roots(p.trust)
+	trusted, err = s.trust.roots(p.trust)
 	if err != nil {
 		a.Problems = append(a.Problems, reasonCABundleInvalid.because(err))
 	}
 	if client != nil {
 		a.Problems = append(a.Problems, ageProblems(client, time.Now())...)
 	}
-	h := hello{serverName: p.name, alpn: alpn, min: p.MinVersion, max: p.MaxVersion, client: client}
-	c, times, ended := s.handshake(ctx, a.Peer, h)
-	a.Local = times.local
-	a.Phases[PhaseConnect] += times.connect
-	a.Phases[PhaseTLS] += times.handshake
+	return hello{serverName: p.name, alpn: alpn, min: p.MinVersion, max: p.MaxVersion, client: client}, trusted, true
+}
+
+// settle keeps in a what a handshake came to: the facts, and why it failed or
+// what is wrong with the chain. It returns c.
+func (s *session) settle(a *Attempt, p peer, trusted *roots, c *conn, ended *Evidence) *conn {
 	if ended != nil {
 		a.TLS = ended.TLS
 		a.Problems = append(a.Problems, classify(ended))
@@ -111,8 +126,8 @@ func (s *session) openTLS(ctx context.Context, a *Attempt, p peer, alpn []string
 	}
 	a.TLS = c.facts
 	start := time.Now()
-	s.judge(c, p, roots, a)
-	if roots != nil {
+	s.judge(c, p, trusted, a)
+	if trusted != nil {
 		a.Phases[PhaseVerify] += time.Since(start)
 	}
 	return c

@@ -42,7 +42,8 @@ type Handler struct {
 	version string
 	log     *slog.Logger
 	meters  *meters
-	live    *live
+	live    *live // runs for people
+	scraped *live // runs for scrapes
 }
 
 // New returns the handler of c.
@@ -58,7 +59,8 @@ func New(c Config) *Handler {
 		version: c.Version,
 		log:     c.Log,
 		meters:  newMeters(c.Registry, c.Store.phases),
-		live:    newLive(c.Store.now),
+		live:    newLive(c.Store.now, maxLive),
+		scraped: newLive(c.Store.now, maxScraped),
 	}
 	if h.modules == nil {
 		h.modules = probe.BuiltinModules
@@ -82,7 +84,7 @@ func New(c Config) *Handler {
 func (h *Handler) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", &metricsPage{store: h.store, meters: h.meters, node: h.node, log: h.log})
-	mux.HandleFunc("GET /probe", h.probe)
+	mux.HandleFunc("/probe", h.probe) // by any method, as blackbox_exporter
 	mux.HandleFunc("GET /targets", h.listTargets)
 	mux.HandleFunc("GET /results", h.listResults)
 	mux.HandleFunc("GET /-/healthy", h.healthy)

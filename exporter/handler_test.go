@@ -26,7 +26,7 @@ func TestControl(t *testing.T) {
 		{"reload", "POST", "/-/reload", exporter.Config{}, 200, "reloaded"},
 		{"reload fails", "POST", "/-/reload", exporter.Config{Reload: fail}, 500, "config.yaml:3:5: no such key"},
 		{"reload by GET", "GET", "/-/reload", exporter.Config{}, 405, ""},
-		{"probe by POST", "POST", "/probe?target=a", exporter.Config{}, 405, ""},
+		{"probe by POST", "POST", "/probe?target=a", exporter.Config{}, 404, "no target has the name"},
 		{"nothing there", "GET", "/nothing", exporter.Config{}, 404, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,18 +12,22 @@ import (
 const (
 	// freshFor is how old an answer may be that is served instead of a new run.
 	freshFor = 5 * time.Second
-	// maxLive is how many probes may run at once for those who ask, so that
+	// maxLive is how many probes may run at once for people who ask, so that
 	// asking cannot starve the schedule.
 	maxLive = 8
+	// maxScraped is how many may run at once for scrapes, which come in crowds: as
+	// many as the schedule's own, by default.
+	maxScraped = 1000
 )
 
-// errBusy says that maxLive probes run already.
+// errBusy says that as many probes run as may.
 var errBusy = errors.New("as many probes as allowed run already")
 
 // live runs probes for those who ask. Equal ones that are asked for at the same
 // time share one run, which ends early when nobody waits for it any more.
 type live struct {
 	now func() time.Time
+	max int // runs at once
 
 	mu      sync.Mutex
 	running int
@@ -39,8 +43,8 @@ type flight struct {
 	result  *probe.Result // set before done is closed
 }
 
-func newLive(now func() time.Time) *live {
-	return &live{now: now, flights: map[string]*flight{}, recent: map[string]*probe.Result{}}
+func newLive(now func() time.Time, most int) *live {
+	return &live{now: now, max: most, flights: map[string]*flight{}, recent: map[string]*probe.Result{}}
 }
 
 // run returns what a run found, its own or that of another with the same key. It
@@ -66,7 +70,7 @@ func (l *live) join(ctx context.Context, key string, run func(context.Context) *
 		f.waiting++
 		return f, nil
 	}
-	if l.running >= maxLive {
+	if l.running >= l.max {
 		return nil, errBusy
 	}
 	// The run outlives the request that began it if others wait for it too.

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,14 +17,14 @@ import (
 // probe serves /probe: it runs the target that is asked for, or serves a run
 // that ended just now, in the form that is asked for.
 func (h *Handler) probe(w http.ResponseWriter, r *http.Request) {
-	q, err := parseQuery(r)
+	q, err := parseQuery(r, h.modules())
 	if err != nil {
-		h.refuse(w, err)
+		h.refuse(w, q, err)
 		return
 	}
 	view, err := h.answer(r.Context(), q)
 	if err != nil {
-		h.refuse(w, err)
+		h.refuse(w, q, err)
 		return
 	}
 	h.writeView(w, r, q, view)
@@ -38,14 +36,24 @@ func (h *Handler) answer(ctx context.Context, q query) (View, error) {
 	switch {
 	case known && (q.module == "" || q.module == view.Target.Module.Name):
 		return h.answerKnown(ctx, q, view)
-	case known:
+	case known && q.target != view.Target.Address:
 		return View{}, refuse(http.StatusBadRequest, "target %q is probed by module %q, not %q: leave the parameter module out",
 			q.target, view.Target.Module.Name, q.module)
-	case q.module != "":
-		return h.answerAddress(ctx, q)
+	case h.isMistyped(q):
+		return View{}, refuse(http.StatusNotFound, "no target has the name %q%s; /targets lists the names%s",
+			q.target, meant(h.store.Near(q.target)), addressHint(q.target))
 	}
-	return View{}, refuse(http.StatusNotFound, "no target has the name %q%s; /targets lists the names%s",
-		q.target, meant(h.store.Near(q.target)), addressHint(q.target))
+	return h.answerAddress(ctx, q)
+}
+
+// isMistyped reports whether the target, which is not known, is rather a name
+// with a mistake than an address: nobody said how to probe it, and addresses are
+// not probed anyway or it resembles a name.
+func (h *Handler) isMistyped(q query) bool {
+	if q.module != "" {
+		return false
+	}
+	return len(h.allow()) == 0 || q.format != formatMetrics && len(h.store.Near(q.target)) > 0
 }
 
 // answerKnown answers for a known target, of which view is what the store knows.
@@ -54,53 +62,34 @@ func (h *Handler) answerKnown(ctx context.Context, q query, view View) (View, er
 		return view, nil
 	}
 	target := within(q.timeout, view.Target)
+	runs := h.runsFor(q)
 	key := fmt.Sprintf("%s\x00%s", target.Name, target.Timeout)
-	r := h.live.fresh(key)
+	r := runs.fresh(key)
 	if r == nil || !asksSame(r.Target, target) {
 		var err error
-		if r, err = h.runLive(ctx, key, h.runner, target); err != nil {
+		if r, err = h.runLive(ctx, runs, key, func(ctx context.Context) *probe.Result {
+			if q.timeout > 0 { // experiments included: a scrape does not wait for them
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, target.Timeout)
+				defer cancel()
+			}
+			return h.runner.Run(ctx, target)
+		}); err != nil {
 			return View{}, err
 		}
-		h.live.keep(key, r)
+		runs.keep(key, r)
 	}
-	view.Result, view.Live, view.Age = r, true, h.live.age(r)
+	view.Result, view.Live, view.Age = r, true, runs.age(r)
 	return view, nil
 }
 
-// answerAddress answers for an address that is no known target, if the
-// configuration allows that.
-func (h *Handler) answerAddress(ctx context.Context, q query) (View, error) {
-	modules := h.modules()
-	module := modules[q.module]
-	if module == nil {
-		return View{}, refuse(http.StatusBadRequest, "no module has the name %q%s", q.module,
-			meant(probe.Nearest(q.module, slices.Sorted(maps.Keys(modules)))))
+// runsFor returns the runs among which that of q is counted.
+func (h *Handler) runsFor(q query) *live {
+	if q.format == formatMetrics {
+		return h.scraped
 	}
-	allow := h.allow()
-	if len(allow) == 0 {
-		return View{}, refuse(http.StatusForbidden, "no target has the name %q%s, and addresses are not probed on request: %s",
-			q.target, meant(h.store.Near(q.target)), howToAllow)
-	}
-	const patience = 10 * time.Second // for a module without a timeout of its own
-	target := &probe.Target{Name: q.target, Address: q.target, Module: module}
-	target.Timeout = patience
-	if module.Timeout > 0 {
-		target.Timeout = module.Timeout
-	}
-	target = within(q.timeout, target)
-	key := fmt.Sprintf("%s\x00%s\x00%s", q.module, q.target, target.Timeout)
-	defer h.runner.Forget(target.Name) // nobody comes back to it by this name
-	r, err := h.runLive(ctx, key, h.runner.Guarded(allow.Guard()), target)
-	if err != nil {
-		return View{}, err
-	}
-	if err := judgeAddress(r); err != nil {
-		return View{}, err
-	}
-	return View{Result: r, Live: true, Age: h.live.age(r)}, nil
+	return h.live
 }
-
-const howToAllow = "probe_endpoint.allow is empty; to allow it, name the networks and ports there, such as {network: 10.0.0.0/8, ports: [443]}"
 
 // within returns t with a timeout of at most timeout.
 func within(timeout time.Duration, t *probe.Target) *probe.Target {
@@ -112,39 +101,17 @@ func within(timeout time.Duration, t *probe.Target) *probe.Target {
 	return &hurried
 }
 
-func (h *Handler) runLive(ctx context.Context, key string, runner *probe.Runner, t *probe.Target) (*probe.Result, error) {
-	r, err := h.live.run(ctx, key, func(ctx context.Context) *probe.Result { return runner.Run(ctx, t) })
+func (h *Handler) runLive(ctx context.Context, runs *live, key string, run func(context.Context) *probe.Result) (*probe.Result, error) {
+	r, err := runs.run(ctx, key, run)
 	switch {
 	case errors.Is(err, errBusy):
-		return nil, refuse(http.StatusTooManyRequests, "%d probes run already for those who asked: try again in a second", maxLive)
+		return nil, refuse(http.StatusTooManyRequests, "%d probes run already for those who asked: try again in a second", runs.max)
 	case err != nil:
 		return nil, refuse(http.StatusServiceUnavailable, "the probe was not waited for: %v", err)
 	case r.Invalid != "":
 		return nil, refuse(http.StatusServiceUnavailable, "the probe came to no verdict: %s", printable(r.Invalid))
 	}
 	return r, nil
-}
-
-// judgeAddress refuses what the guard or the prober refused before anything was
-// dialled. A redirect that was refused is an answer: the rest was probed.
-func judgeAddress(r *probe.Result) error {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if len(a.Problems) == 0 || a.Local.IsValid() {
-			return nil
-		}
-		if id := a.Problems[0].Reason.ID; id != "address_refused" && id != "target_misconfigured" {
-			return nil
-		}
-	}
-	worst := r.Worst()
-	if worst == nil {
-		return nil
-	}
-	if worst.Reason.ID == "target_misconfigured" {
-		return refuse(http.StatusBadRequest, "%s", printable(worst.Detail))
-	}
-	return refuse(http.StatusForbidden, "%s: %s", worst.Reason.Title, printable(worst.Detail))
 }
 
 // meant offers names that may have been meant.
@@ -163,56 +130,72 @@ func addressHint(target string) string {
 	return "; for an address add &module=tls or another module (probe_endpoint.allow must admit it)"
 }
 
-func (h *Handler) refuse(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
+// refuse writes err. A scraper gets what blackbox_exporter says, a person what to
+// write instead as well.
+func (h *Handler) refuse(w http.ResponseWriter, q query, err error) {
+	status, text := http.StatusInternalServerError, err.Error()
 	var refused *refusal
 	if errors.As(err, &refused) {
 		status = refused.status
+		if q.format == formatMetrics {
+			text = refused.text
+		}
 	}
 	if status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	http.Error(w, err.Error(), status)
+	http.Error(w, text, status)
 }
 
 // writeView writes view in the form that q asks for.
 func (h *Handler) writeView(w http.ResponseWriter, r *http.Request, q query, view View) {
 	view.Version = h.version
 	view.More = "?format=json  ?format=metrics"
-	outcome := "success"
-	if worst := view.Result.Worst(); worst != nil {
-		w.Header().Set("X-Probe-Reason", worst.Reason.ID)
-	}
 	status := http.StatusOK
-	if !view.Result.OK() {
-		outcome = "failure"
-		if q.strict {
-			status = http.StatusServiceUnavailable
-		}
+	if q.strict && !view.Result.OK() {
+		status = http.StatusServiceUnavailable
 	}
-	w.Header().Set("X-Probe-Result", outcome)
-	w.Header().Set("X-Probe-Age", fmt.Sprintf("%.1f", view.Age.Seconds()))
-	w.Header().Set("Vary", "Accept")
-	contentType := "text/plain; charset=utf-8"
 	var body bytes.Buffer
-	var err error
-	switch q.format {
-	case formatJSON:
-		contentType = "application/json"
-		err = WriteJSON(&body, view)
-	case formatMetrics:
-		f := expfmt.NegotiateAccept(r.Header, metricsFormats...)
-		contentType = string(f)
-		err = writeProbeMetrics(&body, f, view.Result)
-	default:
-		err = WriteText(&body, view)
-	}
+	contentType, err := writeAs(&body, r, q, view)
 	if err != nil {
 		h.log.Error("an answer could not be written", "target", view.Result.Target.Name, "err", err)
 		http.Error(w, "the answer could not be written: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
+	setVerdict(w.Header(), view)
+	w.Header().Set("Vary", "Accept")
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
 	w.Write(body.Bytes())
+}
+
+// setVerdict tells the verdict to those who read no body.
+func setVerdict(header http.Header, view View) {
+	outcome := "success"
+	if !view.Result.OK() {
+		outcome = "failure"
+	}
+	header.Set("X-Probe-Result", outcome)
+	if worst := view.Result.Worst(); worst != nil {
+		header.Set("X-Probe-Reason", worst.Reason.ID)
+	}
+	header.Set("X-Probe-Age", fmt.Sprintf("%.1f", view.Age.Seconds()))
+}
+
+// probeFormats are what /probe speaks to scrapers: as blackbox_exporter, not
+// OpenMetrics.
+var probeFormats = []expfmt.Format{expfmt.FmtProtoDelim, expfmt.FmtText}
+
+// writeAs writes view and returns its media type.
+func writeAs(body *bytes.Buffer, r *http.Request, q query, view View) (contentType string, err error) {
+	switch {
+	case q.debug:
+		return "text/plain", writeDebug(body, view.Result)
+	case q.format == formatJSON:
+		return "application/json", WriteJSON(body, view)
+	case q.format == formatMetrics:
+		f := expfmt.NegotiateAccept(r.Header, probeFormats...)
+		return string(f), writeProbeMetrics(body, f, view.Result)
+	}
+	return "text/plain; charset=utf-8", WriteText(body, view)
 }

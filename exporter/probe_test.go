@@ -88,12 +88,13 @@ func TestProbeAnswers(t *testing.T) {
 		{"failing, strict", "target=cert-no-ip&strict=1", "*/*", 503, "failure", "missing_ip_san", "text/plain", "FAIL"},
 		{"failing, not strict", "target=cert-no-ip&strict=0", "*/*", 200, "failure", "missing_ip_san", "text/plain", "FAIL"},
 		{"browser", "target=good-https", acceptBrowser, 200, "success", "", "text/plain", "OK"},
-		{"unknown parameter", "target=good-https&debug=true", "*/*", 200, "success", "", "text/plain", "OK"},
+		{"unknown parameter", "target=good-https&debug=1&foo=bar", "*/*", 200, "success", "", "text/plain", "OK"},
 		{"JSON by Accept", "target=good-https", "application/json", 200, "success", "", "application/json", "{\n  \"schema_version\": 1"},
 		{"JSON by name", "target=good-https&format=json", "*/*", 200, "success", "", "application/json", "{"},
 		{"text by name", "target=good-https&format=text", "application/json", 200, "success", "", "text/plain", "OK"},
 		{"metrics by name", "target=good-https&format=metrics", "*/*", 200, "success", "", "text/plain; version=0.0.4", "# HELP probe_dns_lookup_time_seconds"},
-		{"metrics by Accept", "target=good-https", acceptPrometheus3, 200, "success", "", "application/openmetrics-text", "# HELP probe_"},
+		{"metrics by Accept", "target=good-https", acceptPrometheus3, 200, "success", "", "text/plain; version=0.0.4", "# HELP probe_"}, // never OpenMetrics
+		{"protobuf by Accept", "target=good-https", acceptNative, 200, "success", "", "application/vnd.google.protobuf", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			answer := get(t, h, "/probe?"+test.query, "Accept", test.accept)
@@ -288,7 +289,7 @@ func TestProbeRefuses(t *testing.T) {
 		status      int
 		says        string
 	}{
-		{"no target", "", nil, 400, "target is missing"},
+		{"no target", "", nil, 400, "Target parameter is missing"},
 		{"two targets", "target=a&target=b", nil, 400, "2 times"},
 		{"bad query", "target=%zz", nil, 400, "invalid URL escape"},
 		{"control characters", "target=a%0ab", nil, 400, "printable ASCII"},
@@ -298,7 +299,7 @@ func TestProbeRefuses(t *testing.T) {
 		{"unknown name", "target=kong-validaton", nil, 404, "did you mean kong-validation?"},
 		{"address without a module", "target=10.0.0.1:443", nil, 404, "add &module="},
 		{"another module", "target=good-tls&module=http", nil, 400, `probed by module "tls"`},
-		{"unknown module", "target=10.0.0.1:443&module=htp", nil, 400, "did you mean http?"},
+		{"unknown module", "target=10.0.0.1:443&module=htp", nil, 400, "Unknown module \"htp\"; did you mean http?"},
 		{"nothing allowed", "module=tls&target=" + address, nil, 403, "probe_endpoint.allow is empty"},
 		{"nothing allowed, and no name looked up", "module=tls&target=nowhere.invalid:443", nil, 403, "probe_endpoint.allow is empty"},
 		{"another network", "module=tls&target=" + address, allow(probe.AllowRule{Network: netip.MustParsePrefix("10.0.0.0/8")}), 403, "no rule of probe_endpoint.allow"},

@@ -1,21 +1,19 @@
 package exporter
 
 import (
-	"encoding/hex"
 	"hash/fnv"
 	"io"
-	"strconv"
-	"strings"
+	"slices"
+	"time"
 
 	"github.com/prometheus/common/expfmt"
 
 	"tlsprobe/probe"
 )
 
-// A probeMetric is a metric of /probe. Names and meanings are
-// blackbox_exporter's, so that dashboards and alerts made for it work, but for
-// two: the facts of certificates do not vanish when a probe fails, and
-// probe_failure_info tells why it did.
+// A probeMetric is a metric of /probe. Names, labels, meanings and when there are
+// series are blackbox_exporter's, so that dashboards and alerts made for it work;
+// BLACKBOX.md lists where they differ on purpose.
 type probeMetric struct {
 	metric
 	fill func(*family, *probe.Result)
@@ -28,7 +26,7 @@ var probeMetrics = []probeMetric{
 		func(f *family, r *probe.Result) { f.add(r.Duration.Seconds()) }},
 	{metric{name: "probe_failure_info", kind: gauge, labels: []string{"reason", "phase"}, help: "Why the probe failed; absent if it did not."}, fillFailure},
 	{metric{name: "probe_http_duration_seconds", kind: gauge, labels: []string{"phase"}, help: "How long the phases of a request took, summed over redirects."}, fillHTTPDuration},
-	{metric{name: "probe_http_redirects", kind: gauge, help: "How many redirects were followed."}, fillRedirects},
+	{metric{name: "probe_http_redirects", kind: gauge, help: "How many answers were redirects; a loop counts as one more than are followed."}, fillRedirects},
 	{metric{name: "probe_http_ssl", kind: gauge, help: "Whether the last hop used TLS."}, fillHTTPTLS},
 	{metric{name: "probe_http_status_code", kind: gauge, help: "The last hop's status; 0 without an answer."}, fillStatus},
 	{metric{name: "probe_http_uncompressed_body_length", kind: gauge, help: "How many bytes of the last body were read."}, fillBody},
@@ -38,10 +36,13 @@ var probeMetrics = []probeMetric{
 	{metric{name: "probe_node_info", kind: gauge, labels: []string{"node"}, help: "The node that was probed from; always 1."},
 		func(f *family, r *probe.Result) { f.add(1, r.Node) }},
 	{metric{name: "probe_ssl_earliest_cert_expiry", kind: gauge, help: "When the first of the certificates that the server sent expires, in Unix time; also if the probe failed."}, fillEarliestExpiry},
+	{metric{name: "probe_ssl_last_chain_expiry_timestamp_seconds", kind: gauge, help: "When the path to a trusted root that holds longest ends; absent without one."}, fillLastChainExpiry},
 	{metric{name: "probe_ssl_last_chain_info", kind: gauge, labels: []string{"fingerprint_sha256", "subject", "issuer", "subjectalternative", "serialnumber"},
 		help: "The leaf certificate; always 1."}, fillLeaf},
 	{metric{name: "probe_success", kind: gauge, help: "Whether the probe succeeded."},
 		func(f *family, r *probe.Result) { f.add(boolean(r.OK())) }},
+	{metric{name: "probe_timeout_seconds", kind: gauge, help: "How long the probe might have taken."},
+		func(f *family, r *probe.Result) { f.add(effectiveTimeout(r.Target).Seconds()) }},
 	{metric{name: "probe_tls_cipher_info", kind: gauge, labels: []string{"cipher"}, help: "The cipher suite agreed on; always 1."}, fillCipher},
 	{metric{name: "probe_tls_version_info", kind: gauge, labels: []string{"version"}, help: "The TLS version agreed on; always 1."}, fillVersion},
 }
@@ -70,26 +71,26 @@ func deciding(r *probe.Result) *probe.Attempt {
 	return &r.Attempts[0]
 }
 
-// lastHop returns the hop that was answered last, nil if there was no request.
-func lastHop(r *probe.Result) *probe.Hop {
-	h := deciding(r).HTTP
-	if h == nil || len(h.Hops) == 0 {
-		return nil
+// effectiveTimeout is what bounds a run of t.
+func effectiveTimeout(t *probe.Target) time.Duration {
+	if limit := t.Module.Timeout; limit > 0 && (t.Timeout == 0 || limit < t.Timeout) {
+		return limit
 	}
-	return &h.Hops[len(h.Hops)-1]
+	return t.Timeout
 }
 
-// lastTLS returns the facts of the last handshake: of the last hop, as
-// blackbox_exporter does, else of the attempt. nil if there was none.
-func lastTLS(r *probe.Result) *probe.TLS {
-	if hop := lastHop(r); hop != nil && hop.TLS != nil {
-		return hop.TLS
-	}
-	return deciding(r).TLS
+// has reports whether a has a problem of one of the reasons.
+func has(a *probe.Attempt, ids ...string) bool {
+	return slices.ContainsFunc(a.Problems, func(p probe.Problem) bool { return slices.Contains(ids, p.Reason.ID) })
 }
+
+// isResolved reports whether there was an address to look for at all.
+func isResolved(r *probe.Result) bool { return !has(deciding(r), "target_misconfigured") }
 
 func fillLookup(f *family, r *probe.Result) {
-	f.add(deciding(r).Phases[probe.PhaseResolve].Seconds())
+	if isResolved(r) {
+		f.add(deciding(r).Phases[probe.PhaseResolve].Seconds())
+	}
 }
 
 func fillFailure(f *family, r *probe.Result) {
@@ -99,63 +100,15 @@ func fillFailure(f *family, r *probe.Result) {
 	}
 }
 
-func fillHTTPDuration(f *family, r *probe.Result) {
-	a := deciding(r)
-	if a.HTTP == nil {
-		return
-	}
-	var processing, transfer float64
-	for i := range a.HTTP.Hops {
-		processing += a.HTTP.Hops[i].Processing.Seconds()
-		transfer += a.HTTP.Hops[i].Transfer.Seconds()
-	}
-	f.add(a.Phases[probe.PhaseConnect].Seconds(), "connect")
-	f.add(processing, "processing")
-	f.add(a.Phases[probe.PhaseResolve].Seconds(), "resolve")
-	f.add(a.Phases[probe.PhaseTLS].Seconds(), "tls")
-	f.add(transfer, "transfer")
-}
-
-func fillRedirects(f *family, r *probe.Result) {
-	if lastHop(r) != nil {
-		f.add(float64(len(deciding(r).HTTP.Hops) - 1))
-	}
-}
-
-func fillHTTPTLS(f *family, r *probe.Result) {
-	if hop := lastHop(r); hop != nil {
-		f.add(boolean(hop.TLS != nil))
-	}
-}
-
-func fillStatus(f *family, r *probe.Result) {
-	if hop := lastHop(r); hop != nil {
-		f.add(float64(hop.Status))
-	}
-}
-
-func fillBody(f *family, r *probe.Result) {
-	if lastHop(r) != nil {
-		f.add(float64(deciding(r).HTTP.Body))
-	}
-}
-
-func fillHTTPVersion(f *family, r *probe.Result) {
-	if hop := lastHop(r); hop != nil {
-		version, _ := strconv.ParseFloat(strings.TrimPrefix(hop.Proto, "HTTP/"), 64)
-		f.add(version)
-	}
-}
-
 func fillAddressHash(f *family, r *probe.Result) {
-	peer := deciding(r).Peer
-	if !peer.IsValid() {
+	switch peer := deciding(r).Peer; {
+	case peer.IsValid():
+		hash := fnv.New32a()
+		hash.Write(peer.Addr().AsSlice())
+		f.add(float64(hash.Sum32()))
+	case isResolved(r):
 		f.add(0)
-		return
 	}
-	hash := fnv.New32a()
-	hash.Write(peer.Addr().AsSlice())
-	f.add(float64(hash.Sum32()))
 }
 
 func fillProtocol(f *family, r *probe.Result) {
@@ -164,46 +117,7 @@ func fillProtocol(f *family, r *probe.Result) {
 		f.add(4)
 	case addr.Is6():
 		f.add(6)
-	default:
+	case isResolved(r):
 		f.add(0)
-	}
-}
-
-func fillEarliestExpiry(f *family, r *probe.Result) {
-	t := lastTLS(r)
-	if t == nil || len(t.Chain) == 0 {
-		return
-	}
-	earliest := t.Chain[0].NotAfter
-	for _, c := range t.Chain[1:] {
-		if c.NotAfter.Before(earliest) {
-			earliest = c.NotAfter
-		}
-	}
-	f.add(unix(earliest))
-}
-
-func fillLeaf(f *family, r *probe.Result) {
-	t := lastTLS(r)
-	if t == nil || len(t.Chain) == 0 {
-		return
-	}
-	leaf := t.Chain[0]
-	f.add(1, hex.EncodeToString(leaf.SHA256[:]), labelValue(leaf.Subject), labelValue(leaf.Issuer),
-		labelValue(strings.Join(leaf.DNSNames, ",")), leaf.Serial)
-}
-
-// labelValue makes a label's value of what a peer chose: label values are UTF-8.
-func labelValue(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
-
-func fillCipher(f *family, r *probe.Result) {
-	if t := lastTLS(r); t != nil && t.Version != 0 && lastHop(r) != nil {
-		f.add(1, cipherName(t.Cipher))
-	}
-}
-
-func fillVersion(f *family, r *probe.Result) {
-	if t := lastTLS(r); t != nil && t.Version != 0 {
-		f.add(1, versionName(t.Version))
 	}
 }

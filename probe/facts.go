@@ -25,6 +25,10 @@ type TLS struct {
 	// Sent is how many it sent. Results share the certificates.
 	Chain []*Certificate
 	Sent  int
+
+	// Verified are the paths from the leaf to a trust anchor, the one that holds
+	// longest first, at most maxPaths. Empty if there is none or nobody asked.
+	Verified [][]*Certificate
 }
 
 // A Certificate keeps the facts of one certificate (RFC 5280, Section 4.1).

@@ -17,6 +17,7 @@ import (
 type Runner struct {
 	node  string
 	guard Guard // nil: every address may be dialled
+	terse bool  // no experiments
 
 	resolver *resolver
 	trust    *trustStore
@@ -49,6 +50,14 @@ func (r *Runner) Guarded(guard Guard) *Runner {
 	return &guarded
 }
 
+// Terse returns a Runner that shares all with r, and makes no experiments: its
+// runs end with their timeout, whatever they find.
+func (r *Runner) Terse() *Runner {
+	terse := *r
+	terse.terse = true
+	return &terse
+}
+
 // Forget drops what r remembers of the target of this name.
 func (r *Runner) Forget(name string) { r.lore.forget(name) }
 
@@ -70,7 +79,7 @@ func (r *Runner) Run(ctx context.Context, t *Target) *Result {
 	res.Duration = time.Since(res.Start)
 
 	res.Invalid = invalid(ctx, res, time.Since(deadline))
-	if res.Invalid == "" {
+	if res.Invalid == "" && !r.terse {
 		s.diagnose(ctx, res, timeout)
 	}
 	return res

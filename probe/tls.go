@@ -149,6 +149,7 @@ func (s *session) judge(c *conn, p peer, trusted *roots, a *Attempt) {
 	})
 	c.facts.Chain, c.facts.Sent, c.facts.Stapled = v.chain, v.sent, v.ocsp
 	if !unknown && !p.InsecureSkipVerify {
+		c.facts.Verified = v.verified
 		a.Problems = append(a.Problems, v.problems...)
 	}
 }

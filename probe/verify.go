@@ -28,6 +28,7 @@ type question struct {
 // A verdict is what there is to say about a chain. It is shared: read-only.
 type verdict struct {
 	chain    []*Certificate // at most maxChain
+	verified [][]*Certificate
 	sent     int
 	problems []Problem // the one to fix first is first
 	ocsp     *OCSP     // nil without a staple
@@ -41,9 +42,10 @@ type judgement struct {
 	question
 	sent int // before the chain was shortened to maxChain
 
-	strict  error               // what x509.Verify says about all but name and key usage
-	trusted []*x509.Certificate // path from leaf to trust anchor by signatures; nil if there is none
-	linked  []*x509.Certificate // what of the chain hangs together by signatures, leaf first
+	strict  error                 // what x509.Verify says about all but name and key usage
+	trusted []*x509.Certificate   // path from leaf to trust anchor by signatures; nil if there is none
+	paths   [][]*x509.Certificate // all that x509.Verify accepts
+	linked  []*x509.Certificate   // what of the chain hangs together by signatures, leaf first
 
 	ocsp     *OCSP
 	problems []Problem
@@ -63,6 +65,13 @@ func (q question) judge(facts func(*x509.Certificate) *Certificate) (*verdict, t
 	}
 	for _, c := range j.chain {
 		v.chain = append(v.chain, facts(c))
+	}
+	for _, path := range j.longestLived() {
+		known := make([]*Certificate, len(path))
+		for i, c := range path {
+			known[i] = facts(c)
+		}
+		v.verified = append(v.verified, known)
 	}
 	v.problems, v.ocsp = j.problems, j.ocsp
 	return v, j.until

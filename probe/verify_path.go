@@ -15,7 +15,7 @@ func (j *judgement) search() {
 	paths, err := verifyAt(j.now, j.chain, j.roots.pool)
 	j.strict = err
 	if err == nil {
-		j.trusted = pickPath(paths)
+		j.paths, j.trusted = paths, pickPath(paths)
 		return
 	}
 	j.linked = j.link()
@@ -37,6 +37,23 @@ func verifyAt(now time.Time, chain []*x509.Certificate, pool *x509.CertPool) ([]
 		CurrentTime:   now,
 		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
 	})
+}
+
+// maxPaths bounds the paths that are kept: a peer can send certificates that
+// make many.
+const maxPaths = 4
+
+// longestLived returns the paths that x509.Verify accepts, the one that holds
+// longest first, at most maxPaths.
+func (j *judgement) longestLived() [][]*x509.Certificate {
+	slices.SortStableFunc(j.paths, func(a, b []*x509.Certificate) int { return pathEnd(b).Compare(pathEnd(a)) })
+	return j.paths[:min(len(j.paths), maxPaths)]
+}
+
+// pathEnd is when the first certificate of a path expires.
+func pathEnd(path []*x509.Certificate) time.Time {
+	first := slices.MinFunc(path, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+	return first.NotAfter
 }
 
 // pickPath prefers a path whose every certificate may be used by a server.

@@ -77,6 +77,7 @@ type attemptJSON struct {
 	Problems []problemJSON      `json:"problems"`
 	TLS      *tlsJSON           `json:"tls,omitempty"`
 	HTTP     *httpJSON          `json:"http,omitempty"`
+	DNS      *dnsJSON           `json:"dns,omitempty"`
 }
 
 type problemJSON struct {
@@ -154,6 +155,7 @@ func newAttemptJSON(a *probe.Attempt) attemptJSON {
 		Problems: []problemJSON{},
 		TLS:      newTLSJSON(a.TLS),
 		HTTP:     newHTTPJSON(a.HTTP),
+		DNS:      newDNSJSON(a.DNS),
 	}
 	for phase, took := range a.Phases {
 		if took > 0 {

@@ -26,6 +26,7 @@ func TestWriteJSON(t *testing.T) {
 		{"ok.json", exporter.View{Result: resultOK(), Live: true, Version: "0.1.0"}},
 		{"failing.json", scheduled(t, now, resultOK(), resultWrongName())},
 		{"hostile.json", exporter.View{Result: hostile}},
+		{"dns.json", exporter.View{Result: resultDNS()}},
 		{"pending.json", exporter.View{Target: kong}},
 	} {
 		t.Run(test.file, func(t *testing.T) {
@@ -45,7 +46,7 @@ func TestSchemaDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "pending.json"} {
+	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "dns.json", "pending.json"} {
 		data, err := os.ReadFile("testdata/" + file)
 		if err != nil {
 			t.Fatal(err)

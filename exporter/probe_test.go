@@ -118,7 +118,7 @@ func TestProbeAnswers(t *testing.T) {
 }
 
 func TestProbeMetrics(t *testing.T) {
-	started := startLab(t, "good-redirect", "cert-no-ip")
+	started := startLab(t, "good-redirect", "cert-no-ip", "dns-serial", "dns-should-not-exist", "dns-silent")
 	store := exporter.NewStore(nil)
 	store.SetTargets(targetsOf(started))
 	h := newHandler(store)
@@ -126,6 +126,13 @@ func TestProbeMetrics(t *testing.T) {
 		target string
 		want   []string
 	}{
+		{"dns-serial", []string{"probe_success 1", "probe_dns_serial 2.026112101e+09", "probe_dns_answer_rrs 1", "probe_dns_authority_rrs 0",
+			"probe_dns_additional_rrs 0", "probe_dns_query_succeeded 1", `probe_dns_duration_seconds{phase="connect"} 0`,
+			`probe_dns_duration_seconds{phase="request"} `, `probe_dns_duration_seconds{phase="resolve"} `, "probe_ip_protocol 4"}},
+		{"dns-should-not-exist", []string{"probe_success 0", "probe_dns_query_succeeded 1", "probe_dns_answer_rrs 1",
+			`probe_failure_info{reason="dns_validation_failed",phase="request"} 1`}},
+		{"dns-silent", []string{"probe_success 0", "probe_dns_query_succeeded 0", "probe_dns_answer_rrs 0",
+			`probe_failure_info{reason="dns_timeout",phase="resolve"} 1`}},
 		{"good-redirect", []string{"probe_success 1", "probe_http_status_code 200", "probe_http_redirects 1", "probe_http_ssl 1", "probe_ip_protocol 4",
 			"probe_http_version 1.1", `probe_tls_version_info{version="TLS 1.3"} 1`, `probe_node_info{node="node-a"} 1`, "probe_ssl_earliest_cert_expiry "}},
 		{"cert-no-ip", []string{"probe_success 0", `probe_failure_info{reason="missing_ip_san",phase="verify"} 1`,

@@ -21,7 +21,13 @@ type probeMetric struct {
 
 // probeMetrics are all metrics of /probe, in order of their names.
 var probeMetrics = []probeMetric{
+	{metric{name: "probe_dns_additional_rrs", kind: gauge, help: "How many additional records the DNS server sent."}, fillDNS(dnsAdditional)},
+	{metric{name: "probe_dns_answer_rrs", kind: gauge, help: "How many records the DNS server answered."}, fillDNS(dnsAnswers)},
+	{metric{name: "probe_dns_authority_rrs", kind: gauge, help: "How many authority records the DNS server sent."}, fillDNS(dnsAuthority)},
+	{metric{name: "probe_dns_duration_seconds", kind: gauge, labels: []string{"phase"}, help: "How long the phases of asking a DNS server took; connect includes TLS."}, fillDNSDuration},
 	{metric{name: "probe_dns_lookup_time_seconds", kind: gauge, help: "How long the name's lookup took."}, fillLookup},
+	{metric{name: "probe_dns_query_succeeded", kind: gauge, help: "Whether the DNS server answered, whatever it answered."}, fillDNS(dnsAnswered)},
+	{metric{name: "probe_dns_serial", kind: gauge, help: "The zone's serial number, if its SOA record was asked for."}, fillSerial},
 	{metric{name: "probe_duration_seconds", kind: gauge, help: "How long the probe took."},
 		func(f *family, r *probe.Result) { f.add(r.Duration.Seconds()) }},
 	{metric{name: "probe_failure_info", kind: gauge, labels: []string{"reason", "phase"}, help: "Why the probe failed; absent if it did not."}, fillFailure},

@@ -176,6 +176,45 @@ func resultWeak() *probe.Result {
 	return result(kong, a)
 }
 
+// resultDNS is of a server that answers over TCP, as the answer is long, with an
+// old address.
+func resultDNS() *probe.Result {
+	wrong := probe.Problem{Reason: &probe.Reason{
+		ID: "dns_validation_failed", Phase: probe.PhaseRequest, Title: "the answer is not the one that is wanted",
+		Fixes: []string{"dig @ADDRESS NAME TYPE"},
+	}, Detail: `fail_if_not_matches_regexp: the record "x" does not match "y"`}
+	a := probe.Attempt{
+		Peer: netip.MustParseAddrPort("10.96.0.10:53"), Local: netip.MustParseAddrPort("10.244.3.9:53322"),
+		Phases: phases(0, 0.5, 0, 0, 2.5), Problems: []probe.Problem{wrong},
+		DNS: &probe.DNS{
+			Name: "example.com.", Type: "SOA", Class: "IN", Transport: "udp", Retried: true,
+			Answered: true, RCode: "NOERROR", RecursionAvailable: true, Answers: 20, Authority: 1, Additional: 2, Serial: 2026112101,
+			Records: slices.Repeat([]string{"example.com.\t5\tIN\tSOA\tns.example.com. hostmaster.example.com. 2026112101 3600 600 86400 5"}, 16),
+		},
+	}
+	return result(dnsTarget(), a)
+}
+
+// resultNoSuchName is of a server that knows no such name.
+func resultNoSuchName() *probe.Result {
+	r := resultDNS()
+	a := &r.Attempts[0]
+	a.DNS = &probe.DNS{Name: "gone.example.com.", Type: "A", Class: "IN", Transport: "udp", Answered: true, RCode: "NXDOMAIN", Authority: 1}
+	a.Phases = phases(0, 0, 0, 0, 2.5)
+	a.Problems = []probe.Problem{{
+		Reason:   &probe.Reason{ID: "dns_nxdomain", Phase: probe.PhaseResolve, Title: "the name does not exist"},
+		Detail:   `looking up "gone.example.com": 10.96.0.10:53: NXDOMAIN: no such name`,
+		Expected: "NOERROR", Received: "NXDOMAIN",
+	}}
+	return r
+}
+
+func dnsTarget() *probe.Target {
+	t := target("cluster-dns", "10.96.0.10", "tls")
+	t.Module = &probe.Module{Name: "dns_example", Kind: "dns", Prober: probe.NewProber("dns")}
+	return t
+}
+
 // scheduled is what a store says of r after the given earlier results.
 func scheduled(t *testing.T, now time.Time, results ...*probe.Result) exporter.View {
 	t.Helper()

@@ -127,6 +127,7 @@ func (t *textWriter) attempt(r *probe.Result, i int, explained map[*probe.Reason
 	}
 	t.steps(r, a)
 	t.hops(a)
+	t.dns(a)
 	if a.TLS != nil && (i == 0 || r.Attempts[i-1].TLS == nil || !sameChain(r.Attempts[i-1].TLS, a.TLS)) {
 		t.chain(a.TLS, r.Start)
 	}

@@ -27,6 +27,8 @@ func TestWriteText(t *testing.T) {
 		{"addresses.txt", exporter.View{Result: resultTwoAddresses(), Live: true}},
 		{"repeated.txt", exporter.View{Result: resultWrongTwice(), Live: true}},
 		{"redirects.txt", exporter.View{Result: resultRedirects(), Live: true, Color: true}},
+		{"dns.txt", exporter.View{Result: resultDNS(), Live: true}},
+		{"dns-nxdomain.txt", exporter.View{Result: resultNoSuchName(), Live: true}},
 		{"differs.txt", differs},
 		{"longname.txt", exporter.View{Result: resultLongName(), Live: true}},
 		{"pending.txt", pending},
@@ -77,6 +79,7 @@ func FuzzWriteText(f *testing.F) {
 		}
 		a.TLS.Version, a.TLS.ALPN, a.TLS.ServerName, a.TLS.Sent = version, name, name, count
 		a.TLS.Chain = []*probe.Certificate{leaf, leaf}
+		a.DNS = &probe.DNS{Name: url, Type: name, Answered: count > 0, RCode: detail, Answers: count, Records: []string{subject, detail}}
 		a.Resolver = name
 		a.Problems[0].Detail, a.Problems[0].Expected, a.Problems[0].Received = detail, subject, name
 		var b strings.Builder

@@ -43,11 +43,20 @@ func stepTime(took time.Duration) string {
 func inPhase(a *probe.Attempt, phase probe.Phase) []*probe.Problem {
 	var in []*probe.Problem
 	for i := range a.Problems {
-		if a.Problems[i].Reason.Phase == phase {
+		if shownAt(a, &a.Problems[i]) == phase {
 			in = append(in, &a.Problems[i])
 		}
 	}
 	return in
+}
+
+// shownAt returns the phase in which p arose: that of its reason, unless what
+// failed is a lookup that was itself the request.
+func shownAt(a *probe.Attempt, p *probe.Problem) probe.Phase {
+	if a.DNS != nil && p.Reason.Phase == probe.PhaseResolve {
+		return probe.PhaseRequest
+	}
+	return p.Reason.Phase
 }
 
 func problemIDs(problems []*probe.Problem) []string {
@@ -87,7 +96,7 @@ func stepDetail(r *probe.Result, a *probe.Attempt, phase probe.Phase) string {
 	case probe.PhaseVerify:
 		return verifyDetail(a.TLS, r.Start)
 	case probe.PhaseRequest:
-		return requestDetail(a.HTTP)
+		return requestDetail(a.HTTP) + dnsDetail(a.DNS)
 	}
 	return ""
 }

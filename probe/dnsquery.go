@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -167,8 +168,10 @@ func (q *inquiry) failed(ctx, qctx context.Context, err error) *lookupError {
 	question := questionText(q.query)
 	failure := &lookupError{RCode: noRCode}
 	var errno syscall.Errno
+	// A connection may notice the caller's deadline before its context does.
+	noticed := qctx.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case noticed, errors.Is(ctx.Err(), context.DeadlineExceeded):
 		failure.TimedOut = true
 		failure.Err = fmt.Errorf("no answer to %s before the probe's time was up", question)
 	case ctx.Err() != nil:

@@ -65,11 +65,14 @@ func NewProber(kind string) Prober {
 }
 
 // BuiltinModules returns the modules that need no entry in the configuration:
-// one per prober, named after it, with its default settings.
+// one per prober, named after it, with its default settings. A prober that does
+// not work without settings has none.
 func BuiltinModules() map[string]*Module {
 	out := map[string]*Module{}
 	for kind, withDefaults := range kinds {
-		out[kind] = &Module{Name: kind, Kind: kind, Prober: withDefaults()}
+		if prober := withDefaults(); prober.Validate() == nil {
+			out[kind] = &Module{Name: kind, Kind: kind, Prober: prober}
+		}
 	}
 	return out
 }

@@ -63,6 +63,7 @@ type Attempt struct {
 	Phases   Phases
 	TLS      *TLS      // nil without a completed ServerHello
 	HTTP     *HTTP     // nil unless a request was sent
+	DNS      *DNS      // nil unless the dns prober came to ask
 	Problems []Problem // the one to fix first is first; empty: all is well
 }
 

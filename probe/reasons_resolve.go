@@ -213,3 +213,35 @@ var _ = register(Reason{
 	},
 	match: func(e *Evidence) bool { return true },
 })
+
+var reasonDNSValidationFailed = register(Reason{
+	ID:       "dns_validation_failed",
+	Phase:    PhaseRequest,
+	Severity: Error,
+	Title:    "the DNS server's answer is not the one that is wanted",
+	Meaning: "The DNS server answered, and its answer breaks a rule of the module: valid_rcodes, or one of the " +
+		"fail_if_* expressions on its records.",
+	Breaks:    "Whatever depends on these records: clients go to an old address, mail to another host.",
+	OtherSide: "Nothing: to the server it was a question like any other.",
+	Causes: []string{
+		"The records were changed, and this server still has the old ones: a cache, or a secondary that lags behind.",
+		"Another view or zone answers here: split DNS, a stub domain, a rewrite rule.",
+		"The expression does not fit the form of a record: NAME.<tab>TTL<tab>IN<tab>TYPE<tab>DATA, and the TTL " +
+			"of a cached record counts down.",
+	},
+	Fixes: []string{
+		"See what it answers: dig @ADDRESS NAME TYPE",
+		"Ask an authoritative server of the zone: dig +trace NAME TYPE",
+		"Compare the serials of the zone's servers: dig +nssearch ZONE",
+		"See every record as the expressions do: tlsprobe probe --format=json TARGET",
+	},
+	Cite: "RFC 1035, Section 5.1",
+	Logs: []LogPattern{
+		{
+			Side: ClientSide,
+			Pattern: `(?:Answer|Authority|Additional) RRs validation failed|Rcode is not one of the valid rcodes` +
+				`|At least one RR (?:matched|did not match) regexp|RRs did matched any regexp|Not all RRs matched regexp`,
+			Sample: "level=error module=dns_udp target=10.96.0.10 msg=\"Answer RRs validation failed\"",
+		},
+	},
+})

@@ -54,15 +54,17 @@ func (f *probeFlags) target(arg string, config *discover.Config) (*probe.Target,
 	if err != nil {
 		return nil, err
 	}
+	module := config.Modules[f.module]
+	if f.module != "" && module == nil {
+		return nil, unknownModule(f.module, config)
+	}
 	if t == nil {
-		if t, err = addressed(arg, config); err != nil {
+		if t, err = addressed(arg, module, config); err != nil {
 			return nil, err
 		}
 	}
-	if f.module != "" {
-		if t.Module = config.Modules[f.module]; t.Module == nil {
-			return nil, unknownModule(f.module, config)
-		}
+	if module != nil {
+		t.Module = module
 	}
 	if t.Module, err = f.override(t.Module); err != nil {
 		return nil, err
@@ -101,14 +103,17 @@ func named(arg string, config *discover.Config) (*probe.Target, error) {
 }
 
 // addressed returns the target that the address arg stands for: a URL for the
-// http prober, anything else for the tls prober.
-func addressed(arg string, config *discover.Config) (*probe.Target, error) {
+// http prober, anything else for the tls prober, unless a module is asked for.
+func addressed(arg string, module *probe.Module, config *discover.Config) (*probe.Target, error) {
 	t := &probe.Target{Name: arg, Schedule: probe.Schedule{Timeout: defaultTimeout}}
 	var err error
-	if strings.Contains(arg, "://") {
+	switch {
+	case module != nil && module.Kind == "dns":
+		t.Address = arg // it has ports of its own to complete it by
+	case strings.Contains(arg, "://"):
 		t.Module = config.Modules["http"]
 		t.Address, err = checkURL(arg)
-	} else {
+	default:
 		t.Module = config.Modules["tls"]
 		t.Address, err = hostPort(arg)
 	}

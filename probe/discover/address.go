@@ -15,15 +15,26 @@ func isURL(address string) bool { return strings.Contains(address, "://") }
 
 // checkAddress says what is wrong with a target's address, "" if nothing is.
 // The http prober takes URLs, and as blackbox_exporter does host[:port] for
-// http://; the others take host:port.
+// http://; dns takes host[:port]; the others take host:port.
 func checkAddress(address string, m *probe.Module) string {
 	switch {
 	case isURL(address):
 		return checkURL(address, m)
 	case m.Kind == "http":
 		return checkURL("http://"+address, m)
+	case m.Kind == "dns":
+		return checkHostPort(withPort(address, "53"))
 	}
 	return checkHostPort(address)
+}
+
+// withPort adds the port to an address that has none.
+func withPort(address, port string) string {
+	literal := strings.Trim(address, "[]")
+	if _, err := netip.ParseAddr(literal); err == nil || address != "" && !strings.Contains(address, ":") {
+		return net.JoinHostPort(literal, port)
+	}
+	return address
 }
 
 func checkURL(address string, m *probe.Module) string {

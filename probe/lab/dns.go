@@ -18,8 +18,13 @@ const DNSZone = "lab.test."
 const dnsRecords = `
 $ORIGIN ` + DNSZone + `
 $TTL 5
+@                SOA   ns hostmaster 2026112101 3600 600 86400 5
+@                NS    ns
 good             A     127.0.0.1
 good             AAAA  ::1
+good             MX    10 mail
+good             HTTPS 1 . alpn="h2,h3"
+_dns.good        SVCB  1 good alpn="dot"
 ip4only          A     127.0.0.1
 ip6only          AAAA  ::1
 many             A     127.0.0.1
@@ -62,7 +67,7 @@ garbage          A     127.0.0.1
 //	truncated-closed           truncated over UDP, closed without an answer over TCP
 //	lame                       a referral to other servers
 //
-// Other names of the zone are good, ip4only, ip6only, many, nodata, alias,
+// Other names of the zone are good (with an MX and an HTTPS record), ip4only, ip6only, many, nodata, alias,
 // alias-of-nothing, alias-of-nodata and loop. What it does not know, anywhere,
 // does not exist.
 type DNSServer struct {
@@ -171,12 +176,8 @@ func (s *DNSServer) load(zone string) error {
 // ServeDNS implements [dns.Handler].
 func (s *DNSServer) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	q := query.Question[0]
-	name := strings.ToLower(q.Name)
-	reply := new(dns.Msg).SetReply(query)
-	reply.RecursionAvailable = true
-	s.answer(reply, name, q.Qtype)
-
-	label, zone, _ := strings.Cut(name, ".")
+	reply := s.reply(query)
+	label, zone, _ := strings.Cut(strings.ToLower(q.Name), ".")
 	if zone != DNSZone {
 		label = ""
 	}
@@ -192,6 +193,15 @@ func (s *DNSServer) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	}
 }
 
+// reply returns the answer that is not misbehaved.
+func (s *DNSServer) reply(query *dns.Msg) *dns.Msg {
+	reply := new(dns.Msg).SetReply(query)
+	reply.RecursionAvailable = true
+	q := query.Question[0]
+	s.answer(reply, strings.ToLower(q.Name), q.Qtype)
+	return reply
+}
+
 // answer fills reply with what the records say about name, aliases followed.
 func (s *DNSServer) answer(reply *dns.Msg, name string, qtype uint16) {
 	s.mu.Lock()
@@ -204,7 +214,7 @@ func (s *DNSServer) answer(reply *dns.Msg, name string, qtype uint16) {
 			if isAlias {
 				next = cname.Target
 			}
-			if isAlias || rr.Header().Rrtype == qtype {
+			if isAlias || rr.Header().Rrtype == qtype || qtype == dns.TypeANY {
 				reply.Answer = append(reply.Answer, rr)
 			}
 		}

@@ -24,17 +24,20 @@ var goSays = []struct{ words, scenarios string }{
 	{"http 404 Not Found", "acme-wrong-backend"},
 	{"http 504 Gateway Timeout", "acme-ingress-timeout"},
 
-	{"no such host", "name-unknown name-without-address"},
-	{"server misbehaving", "name-server-fails"},
-	{"lame referral", "name-server-lame"},
+	{"looked up [127.0.0.1 ::1]", "dns-good dns-truncated dns-https-record dns-old-record dns-should-not-exist dot-good"},
+	{"looked up [127.0.0.1]", "dns-nodata"}, // it is asked for the other family too
+
+	{"no such host", "name-unknown name-without-address dns-serial dns-nxdomain dns-loop"},
+	{"server misbehaving", "name-server-fails dns-servfail"},
+	{"lame referral", "name-server-lame dns-lame"},
 	{"missing port in address", "config-no-port"},
 	{"connection refused", "connect-refused"},
 	{"network is unreachable", "connect-unreachable"},
 	{"invalid argument", "connect-local-error"},
-	{"i/o timeout", "name-server-silent name-server-refuses name-server-garbage " +
+	{"i/o timeout", "name-server-silent name-server-refuses name-server-garbage dns-silent dns-refused dns-garbage " +
 		"connect-timeout tls-hangs tls-large-hello-hang tls-path-mtu tls-path-mtu-back hostile-drip-tls hostile-handshake"},
 
-	{"EOF", "tls-eof tls-eof-in-record tls-proxy-header alert-close-notify alert-unrecognized-name-warning http-eof kong-webhook-eof"},
+	{"EOF", "dns-truncated-closed dot-hangs-up tls-eof tls-eof-in-record tls-proxy-header alert-close-notify alert-unrecognized-name-warning http-eof kong-webhook-eof"},
 	{"connection reset by peer", "tls-reset tls-large-hello-reset http-reset"},
 	{"first record does not look like a TLS handshake", "plain-http plain-h2c plain-ssh plain-smtp plain-imap plain-pop3 " +
 		"plain-mysql plain-postgres plain-redis hostile-garbage kong-webhook-plain-http otlp-plaintext"},
@@ -60,11 +63,11 @@ var goSays = []struct{ words, scenarios string }{
 	{"remote error: tls: inappropriate fallback", "alert-inappropriate-fallback"},
 	{"remote error: tls: no renegotiation", "alert-no-renegotiation"},
 	{"remote error: tls: unrecognized name", "alert-unrecognized-name negotiate-no-certificate"},
-	{"remote error: tls: certificate required", "client-cert-required http-client-cert"},
+	{"remote error: tls: certificate required", "client-cert-required http-client-cert dot-client-cert"},
 	{"remote error: tls: no application protocol", "alert-no-application-protocol negotiate-alpn"},
 	{"remote error: tls: alert(200)", "alert-unassigned"},
 
-	{"is after", "cert-expired cert-expired-intermediate cert-several-faults"},
+	{"is after", "cert-expired cert-expired-intermediate cert-several-faults dot-several-faults"},
 	{"is before", "cert-not-yet-valid"},
 	{"doesn't contain any IP SANs", "cert-no-ip kubelet-no-ip-san"},
 	{"is valid for 192.0.2.1, not 127.0.0.1", "cert-other-ip"},
@@ -116,15 +119,18 @@ func TestGoSays(t *testing.T) {
 			if got := goClient(t.Context(), i.Target); !strings.Contains(got, words) {
 				t.Errorf("Go says %q, want %q", got, words)
 			}
-			if !beforeServer(s) && i.Accepted() == 0 {
+			if !beforeServer(s, i.Target) && i.Accepted() == 0 {
 				t.Error("the server has accepted no connection")
 			}
 		})
 	}
 }
 
-// beforeServer reports whether the scenario ends before a server is reached.
-func beforeServer(s lab.Scenario) bool {
+// beforeServer reports whether the scenario ends before a server is connected to.
+func beforeServer(s lab.Scenario, target *probe.Target) bool {
+	if p, ok := target.Module.Prober.(*probe.DNSProber); ok && !p.DNSOverTLS {
+		return true
+	}
 	return slices.ContainsFunc(s.Reasons, func(id string) bool {
 		phase := probe.Lookup(id).Phase
 		return phase == probe.PhaseResolve || phase == probe.PhaseConnect || id == "target_misconfigured"

@@ -51,6 +51,7 @@ func Scenarios() []Scenario {
 		certificateScenarios(),
 		redirectScenarios(),
 		requestScenarios(),
+		dnsScenarios(),
 		hostileScenarios(),
 		linuxScenarios(),
 	)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"golang.org/x/crypto/ocsp"
@@ -28,6 +29,8 @@ func goClient(ctx context.Context, target *probe.Target) string {
 	switch p := target.Module.Prober.(type) {
 	case *probe.TLSProber:
 		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, p.ALPN))
+	case *probe.DNSProber:
+		said, err = lookUp(ctx, target, p)
 	case *probe.HTTPProber:
 		said, err = get(ctx, target.Address, &http.Transport{
 			DialContext:       dialer(resolverOf(target)).DialContext,
@@ -91,6 +94,19 @@ func dialTLS(ctx context.Context, target *probe.Target, cfg *tls.Config) error {
 		}
 	}
 	return nil
+}
+
+// lookUp asks the target for the addresses of the name.
+func lookUp(ctx context.Context, target *probe.Target, p *probe.DNSProber) (string, error) {
+	r := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		if p.DNSOverTLS {
+			return (&tls.Dialer{Config: clientConfig(target, &p.TLSConfig, nil)}).DialContext(ctx, "tcp", target.Address)
+		}
+		return new(net.Dialer).DialContext(ctx, network, target.Address)
+	}}
+	addrs, err := r.LookupHost(ctx, p.QueryName)
+	slices.Sort(addrs) // the order is the machine's
+	return fmt.Sprintf("looked up %v", addrs), err
 }
 
 // dialer returns one that looks names up at this DNS server, "" for the machine's.

@@ -5,26 +5,43 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tlsprobe/probe"
 )
 
 // help writes what to do about a reason: its first fixes, made out to the target
-// as far as it is known, and broken such that a command can be pasted.
+// as far as it is known, and broken such that a command can be pasted. A command
+// that is too wide is left to tlsprobe explain: half of one is of no use.
 func (t *textWriter) help(reason *probe.Reason, r *probe.Result, a *probe.Attempt) {
-	const shown = 3
-	for _, fix := range reason.Fixes[:min(shown, len(reason.Fixes))] {
-		fix = fillIn(fix, r.Target, a)
-		if strings.Contains(fix, " -") { // options: a command, and no prose
-			t.fieldLines("help", wrapCommand(printable(fix), columns-fieldIndent))
-		} else {
-			t.field("help", fix)
+	const most = 3
+	shown := 0
+	for _, fix := range reason.Fixes {
+		lines := helpLines(fillIn(fix, r.Target, a))
+		if shown == most || lines == nil {
+			continue
 		}
+		t.fieldLines("help", lines)
+		shown++
 	}
 }
 
-var placeholder = regexp.MustCompile(`\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE)\b`)
+// helpLines breaks a fix into the lines of a field, nil if it does not fit.
+func helpLines(fix string) []string {
+	const width = columns - fieldIndent
+	fix = printable(fix)
+	if !strings.Contains(fix, " -") { // no options: prose, and no command
+		return wrap(fix, width)
+	}
+	lines := wrapCommand(fix, width)
+	if len(lines) > maxFieldLines || slices.ContainsFunc(lines, func(l string) bool { return len(l) > width }) {
+		return nil
+	}
+	return lines
+}
+
+var placeholder = regexp.MustCompile(`\bhttps?://HOST/|\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE)\b`)
 
 // fillIn puts what is known of the target in the place of a fix's placeholders.
 // What is not known, and what a shell might not take as one plain word, stays for
@@ -32,9 +49,11 @@ var placeholder = regexp.MustCompile(`\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVIC
 func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
 	host, port := hostPort(t.Address)
 	known := map[string]string{
-		"HOST":      host,
-		"NAMESPACE": t.Labels["namespace"],
-		"SERVICE":   t.Labels["service"],
+		"HOST":          host,
+		"http://HOST/":  baseURL("http", t.Address),
+		"https://HOST/": baseURL("https", t.Address),
+		"NAMESPACE":     t.Labels["namespace"],
+		"SERVICE":       t.Labels["service"],
 	}
 	if host != "" && port != "" {
 		known["HOST:PORT"] = net.JoinHostPort(host, port)
@@ -62,13 +81,24 @@ func hostPort(address string) (host, port string) {
 	return host, port
 }
 
+// baseURL returns the root of the server at address by scheme. The port is known
+// only if the address is a URL of that scheme.
+func baseURL(scheme, address string) string {
+	if u, err := url.Parse(address); err == nil && u.Scheme == scheme && u.Host != "" {
+		return scheme + "://" + u.Host + "/"
+	}
+	if host, _ := hostPort(address); host != "" && !strings.Contains(host, ":") {
+		return scheme + "://" + host + "/"
+	}
+	return ""
+}
+
 func isPlainWord(s string) bool {
-	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-_[]") == ""
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:/-_[]") == ""
 }
 
 // wrapCommand breaks a command as a shell lets one break it: by a backslash at a
-// space that is not quoted. A line without such a space may be too wide, and is
-// cut where it is written.
+// space that is not quoted. A line without such a space may be too wide.
 func wrapCommand(s string, width int) []string {
 	const continued = ` \`
 	var lines []string
@@ -84,7 +114,8 @@ func wrapCommand(s string, width int) []string {
 }
 
 // breakAt returns where the last unquoted space among the first width+1 bytes of
-// s is, else the first one behind them, else -1.
+// s is, else the first one behind them, else -1. What follows a letter is an
+// apostrophe of the words before the command, and opens no quotation.
 func breakAt(s string, width int) int {
 	at, quote := -1, byte(0)
 	for i := range len(s) {
@@ -93,7 +124,7 @@ func breakAt(s string, width int) int {
 			if c == quote {
 				quote = 0
 			}
-		case c == '\'' || c == '"':
+		case (c == '\'' || c == '"') && (i == 0 || !isLetter(s[i-1])):
 			quote = c
 		case c == ' ':
 			at = i
@@ -104,3 +135,5 @@ func breakAt(s string, width int) int {
 	}
 	return at
 }
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

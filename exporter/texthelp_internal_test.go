@@ -19,6 +19,7 @@ func TestFillIn(t *testing.T) {
 	}{
 		{"host and port", "kong.svc:8443", "nc HOST PORT, nc HOST:PORT", "nc kong.svc PORT, nc kong.svc:8443", nil, at},
 		{"URL", "https://shop.example/cart", "curl https://HOST/ HOST:PORT", "curl https://shop.example/ shop.example:443", nil, at},
+		{"URL with a port", "https://shop.example:8443/cart", "https://HOST/a http://HOST/b", "https://shop.example:8443/a http://shop.example/b", nil, at},
 		{"IPv6", "[::1]:443", "openssl s_client -connect HOST:PORT", "openssl s_client -connect [::1]:443", nil, at},
 		{"address", "a:1", "ping ADDRESS; HOSTS", "ping 10.0.0.1; HOSTS", nil, at},
 		{"no address", "a:1", "ping ADDRESS", "ping ADDRESS", nil, &probe.Attempt{}},
@@ -43,6 +44,8 @@ func TestWrapCommand(t *testing.T) {
 		{"long", "kubectl -n kong get pods -o wide", []string{`kubectl -n kong \`, `get pods -o wide`}},
 		{"quoted", `curl -H 'a b c d e f g h i j' http://a/`, []string{`curl -H \`, `'a b c d e f g h i j' \`, `http://a/`}},
 		{"no space", strings.Repeat("x", 30), []string{strings.Repeat("x", 30)}},
+		{"apostrophe", "A pod's state: kubectl get pods -o wide", []string{`A pod's state: \`, `kubectl get pods \`, `-o wide`}},
+		{"option's quote", `kubectl get -o=jsonpath='{a b c d e}'`, []string{`kubectl get \`, `-o=jsonpath='{a b c d e}'`}},
 		{"open quote", `echo 'it never ends and so on`, []string{`echo \`, `'it never ends and so on`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -50,5 +53,17 @@ func TestWrapCommand(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestHelpIsShown looks for reasons whose first fix is too wide for an answer.
+func TestHelpIsShown(t *testing.T) {
+	for _, r := range probe.Catalogue() {
+		if helpLines(r.Fixes[0]) == nil {
+			t.Errorf("%s: %d columns are not enough for %q", r.ID, columns, r.Fixes[0])
+		}
+	}
+	if got := helpLines("a --b='" + strings.Repeat("c ", columns) + "'"); got != nil {
+		t.Errorf("half a command is shown: %q", got)
 	}
 }

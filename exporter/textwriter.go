@@ -53,8 +53,10 @@ func (t *textWriter) line(s string, marks ...mark) {
 // blank sets off what follows by one empty line.
 func (t *textWriter) blank() { t.gap = true }
 
-// fieldIndent is where the text of a field begins.
-const fieldIndent = 12
+const (
+	fieldIndent   = 12 // where the text of a field begins
+	maxFieldLines = 6  // of one field
+)
 
 // field writes "  name      text", wrapped below text's start. It writes nothing
 // for an empty text.
@@ -66,10 +68,9 @@ func (t *textWriter) field(name, text string) {
 
 // fieldLines writes a field's lines, or as many of them as make sense.
 func (t *textWriter) fieldLines(name string, lines []string) {
-	const most = 6
-	if len(lines) > most {
-		lines = lines[:most]
-		lines[most-1] = cut(lines[most-1]+" ...", columns-fieldIndent)
+	if len(lines) > maxFieldLines {
+		lines = lines[:maxFieldLines]
+		lines[maxFieldLines-1] = cut(lines[maxFieldLines-1]+" ...", columns-fieldIndent)
 	}
 	for i, l := range lines {
 		if i > 0 {

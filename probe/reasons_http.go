@@ -151,8 +151,8 @@ var reasonHTTPTimeout = register(Reason{
 		"Large answers are lost on the way (path_mtu).",
 	},
 	Fixes: []string{
-		"Measure it: curl -o /dev/null -s -w 'connect %{time_connect} tls %{time_appconnect} first " +
-			"%{time_starttransfer} total %{time_total}\\n' https://HOST:PORT/",
+		"Measure it: curl -o /dev/null -s -w 'tls %{time_appconnect} first byte %{time_starttransfer} total " +
+			"%{time_total}\\n' https://HOST:PORT/",
 		"See the load: kubectl -n NAMESPACE top pod; kubectl -n NAMESPACE describe pod POD | grep -A5 -i " +
 			"limits",
 		"Webhook: kubectl get validatingwebhookconfiguration WEBHOOK -o " +

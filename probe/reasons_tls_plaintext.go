@@ -27,8 +27,8 @@ var reasonWrongVersionNumber = register(Reason{
 	},
 	Fixes: []string{
 		"What does it speak? curl -v http://POD_IP:PORT/; openssl s_client -connect POD_IP:PORT </dev/null",
-		"See the mapping: kubectl -n NAMESPACE get svc SERVICE -o jsonpath='{range .spec.ports[*]}{.name}{\" " +
-			"\"}{.port}{\"->\"}{.targetPort}{\" \"}{.appProtocol}{\"\\n\"}{end}'",
+		"See the mapping: kubectl -n NAMESPACE get svc SERVICE -o jsonpath='{range .spec.ports[*]}{.port} " +
+			"{.targetPort} {.appProtocol}{\"\\n\"}{end}'",
 		"OpenTelemetry exporter to a plain collector: tls: {insecure: true}, or " +
 			"OTEL_EXPORTER_OTLP_ENDPOINT=http://HOST:4317",
 		"Mesh, the server's side, accept plain text on some ports (here OTLP's): kubectl apply -f - <<< " +

@@ -64,7 +64,7 @@ func (f *labFlags) run(ctx context.Context, w io.Writer) error {
 	}
 	listener, err := net.Listen("tcp", f.address)
 	if err != nil {
-		return fmt.Errorf("listening for curl: %w", err)
+		return fmt.Errorf("--web.listen-address=%s: %w", f.address, err)
 	}
 	fmt.Fprintf(w, "%s on loopback, each in its own trouble; probing all of them takes about %s.\n",
 		plural(len(targets), "server"), targets[0].Interval)

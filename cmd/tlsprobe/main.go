@@ -21,6 +21,9 @@ import (
 )
 
 func main() {
+	if version.Version == "" {
+		version.Version = "devel" // the Dockerfile's build sets it, go build and go run do not
+	}
 	os.Exit(run(os.Args[1:]))
 }
 
@@ -40,8 +43,7 @@ func run(args []string) int {
 		app.UsageWriter(os.Stderr).Usage(nil)
 		return exitTrouble
 	}
-	_, err := app.Parse(args)
-	return report(err)
+	return report(parse(app, args))
 }
 
 // The exit codes of every command, besides 0.

@@ -135,25 +135,35 @@ func checkURL(arg string) (string, error) {
 
 // hostPort completes arg, a host with or without a port, to host:port.
 func hostPort(arg string) (string, error) {
-	if strings.Contains(arg, "/") {
+	switch {
+	case arg == "":
+		return "", errors.New("the target is empty: write a host, host:port or a URL")
+	case strings.Contains(arg, "/"):
 		return "", fmt.Errorf("%q is neither a host nor host:port: write https://%s for a URL", arg, arg)
 	}
-	bare := strings.TrimSuffix(strings.TrimPrefix(arg, "["), "]")
+	bare := arg
+	if strings.HasPrefix(arg, "[") && strings.HasSuffix(arg, "]") {
+		bare = arg[1 : len(arg)-1]
+	}
 	if addr, err := netip.ParseAddr(bare); err == nil {
 		return net.JoinHostPort(addr.String(), defaultPort), nil
 	}
+	complete := arg
 	if !strings.Contains(arg, ":") {
-		arg += ":" + defaultPort
+		complete += ":" + defaultPort
 	}
-	host, port, err := net.SplitHostPort(arg)
-	if err != nil || host == "" {
+	host, port, err := net.SplitHostPort(complete)
+	if err != nil || host == "" || strings.ContainsFunc(host, isNoHost) {
 		return "", fmt.Errorf("%q is no host:port: write HOST, HOST:PORT, or [IPV6]:PORT", arg)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return "", fmt.Errorf("%q: port %q is no number from 1 to 65535", arg, port)
 	}
-	return arg, nil
+	return complete, nil
 }
+
+// isNoHost reports whether c occurs in no host's name and no address.
+func isNoHost(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune(`\@?#[]`, c) }
 
 func unknownModule(name string, config *discover.Config) error {
 	known := slices.Sorted(maps.Keys(config.Modules))

@@ -116,10 +116,14 @@ func (s *session) diagnose(ctx context.Context, res *Result, budget time.Duratio
 // ambiguous returns the problem of a that experiments can tell more of.
 func ambiguous(a *Attempt) (*Problem, []experiment) {
 	redirected := a.HTTP != nil && len(a.HTTP.Hops) > 1
+	upgraded := a.TCP != nil && a.TCP.Upgraded
 	for i := range a.Problems {
 		p := &a.Problems[i]
 		if redirected && p.Reason != reasonRedirectLoop {
 			continue // it is about another peer
+		}
+		if upgraded && p.Reason.Phase == PhaseTLS {
+			continue // experiments would begin with TLS, and this peer does not
 		}
 		var tries []experiment
 		for _, e := range experiments {

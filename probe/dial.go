@@ -11,6 +11,7 @@ import (
 type dialing struct {
 	source netip.Addr // the local address; invalid: the route's
 	mss    int        // clamps the maximum segment size; 0: the route's
+	knock  bool       // so that closing at once ends it unseen, see [knock]
 }
 
 // dial opens a TCP connection to addr, if the guard allows it. The connection
@@ -27,8 +28,11 @@ func (s *session) dialAs(ctx context.Context, addr netip.AddrPort, how dialing) 
 		}
 	}
 	d := net.Dialer{KeepAlive: -1}
-	if how.mss > 0 {
+	switch {
+	case how.mss > 0:
 		d.Control = clampMSS(how.mss)
+	case how.knock:
+		d.Control = knock
 	}
 	conn, err = d.DialTCP(ctx, "tcp", netip.AddrPortFrom(how.source, 0), addr)
 	if err != nil {

@@ -25,7 +25,7 @@ var experiments = []experiment{
 	{append([]*Reason{reasonUnrecognizedName, reasonAlertInternalError, reasonHandshakeFailure}, silences...), (*trial).withoutSNI},
 	{[]*Reason{reasonProtocolVersion, reasonHandshakeFailure}, (*trial).versions},
 	{[]*Reason{reasonNoApplicationProtocol}, (*trial).protocols},
-	{[]*Reason{reasonEOFAfterHandshake, reasonResetAfterHandshake}, (*trial).tlsInstead},
+	{[]*Reason{reasonEOFAfterHandshake, reasonResetAfterHandshake, reasonTCPExpectTimeout, reasonTCPExpectClosed}, (*trial).tlsInstead},
 	{[]*Reason{reasonRedirectLoop}, (*trial).forwardedProto},
 }
 
@@ -201,7 +201,7 @@ func (t *trial) protocols(ctx context.Context) {
 	t.note("tried no ALPN, http/1.1 and h2: the peer takes %s", strings.Join(takes, ", "))
 }
 
-// tlsInstead finds out whether a port that ends plain HTTP speaks TLS.
+// tlsInstead finds out whether a port that does not answer plain text speaks TLS.
 func (t *trial) tlsInstead(ctx context.Context) {
 	if t.attempt.TLS != nil {
 		return

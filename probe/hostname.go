@@ -8,8 +8,9 @@ import (
 
 // WithHostname returns m for a server that goes by this name, whatever the
 // address it is reached at, as blackbox_exporter's parameter of the same name
-// does: an http module asks for that host, and http and tls send and verify the name
-// unless the module has one of its own. Other modules are returned as they are.
+// does: an http module asks for that host, and http, tcp and tls send and verify
+// the name unless the module has one of its own. Other modules are returned as
+// they are.
 func (m *Module) WithHostname(hostname string) (*Module, error) {
 	named := *m
 	switch p := m.Prober.(type) {
@@ -29,6 +30,12 @@ func (m *Module) WithHostname(hostname string) (*Module, error) {
 			delete(known.Headers, name)
 		}
 		known.Headers["Host"] = hostname
+		if known.TLSConfig.ServerName == "" {
+			known.TLSConfig.ServerName = hostname
+		}
+		named.Prober = &known
+	case *TCPProber:
+		known := *p
 		if known.TLSConfig.ServerName == "" {
 			known.TLSConfig.ServerName = hostname
 		}

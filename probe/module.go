@@ -64,15 +64,35 @@ func NewProber(kind string) Prober {
 	return nil
 }
 
+// named holds the built-in modules that are not simply a prober with its
+// defaults; written by registerModule as kinds is by registerProber.
+var named = map[string]namedModule{}
+
+type namedModule struct {
+	kind string
+	make func() Prober
+}
+
+// registerModule adds a built-in module under a name that people know from
+// blackbox_exporter.
+func registerModule(name, kind string, make func() Prober) bool {
+	named[name] = namedModule{kind, make}
+	return true
+}
+
 // BuiltinModules returns the modules that need no entry in the configuration:
-// one per prober, named after it, with its default settings. A prober that does
-// not work without settings has none.
+// one per prober, named after it, with its default settings, and those that
+// blackbox_exporter ships by name. A prober that does not work without settings
+// has none of its own name.
 func BuiltinModules() map[string]*Module {
 	out := map[string]*Module{}
 	for kind, withDefaults := range kinds {
 		if prober := withDefaults(); prober.Validate() == nil {
 			out[kind] = &Module{Name: kind, Kind: kind, Prober: prober}
 		}
+	}
+	for name, m := range named {
+		out[name] = &Module{Name: name, Kind: m.kind, Prober: m.make()}
 	}
 	return out
 }

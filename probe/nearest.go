@@ -34,23 +34,26 @@ func Nearest(word string, known []string) []string {
 	return out
 }
 
-// editDistance is Levenshtein's: how many bytes must be put in, taken out or
-// replaced to make b of a.
+// editDistance is Levenshtein's, with neighbours that changed places: how many
+// bytes must be put in, taken out, replaced or swapped to make b of a.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			replaced := diagonal
+			edits := last[j]
 			if a[i] != b[j] {
-				replaced++
+				edits++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+			edits = min(edits, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				edits = min(edits, before[j-1]+1)
+			}
+			row[j+1] = edits
 		}
 	}
 	return row[len(b)]

@@ -64,6 +64,7 @@ type Attempt struct {
 	TLS      *TLS      // nil without a completed ServerHello
 	HTTP     *HTTP     // nil unless a request was sent
 	DNS      *DNS      // nil unless the dns prober came to ask
+	TCP      *TCP      // nil unless the tcp prober came to talk
 	Problems []Problem // the one to fix first is first; empty: all is well
 }
 

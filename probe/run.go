@@ -111,7 +111,8 @@ func invalid(ctx context.Context, res *Result, late time.Duration) string {
 }
 
 func isTimeout(r *Reason) bool {
-	return r == reasonDNSTimeout || r == reasonTCPTimeout || r == reasonTLSTimeout || r == reasonHTTPTimeout
+	return r == reasonDNSTimeout || r == reasonTCPTimeout || r == reasonTLSTimeout || r == reasonHTTPTimeout ||
+		r == reasonTCPExpectTimeout
 }
 
 // session is one run of one target.

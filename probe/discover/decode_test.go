@@ -103,7 +103,7 @@ fraction: 2.5e1
 flag: On
 address: 10.0.0.1
 any: {a: [1, two]}
-steps: [{send: a}, {send: b}]
+steps: [{send: a}, {send: !!binary AAEi}]
 byname: {x: {send: c}}
 by_number: {1: [one], 2: ~}
 lenient: {}
@@ -120,7 +120,7 @@ send: inlined
 		Text: "default", Renamed: "5", Duration: &duration, Whole: -16, Unsigned: 7, Fraction: 25, Flag: true,
 		Address:  netip.MustParseAddr("10.0.0.1"),
 		Any:      map[string]any{"a": []any{1, "two"}},
-		Steps:    []step{{"a"}, {"b"}},
+		Steps:    []step{{"a"}, {"\x00\x01\""}},
 		ByName:   map[string]step{"x": {"c"}},
 		ByNumber: map[int][]string{1: {"one"}, 2: nil},
 		Lenient:  lenient{Method: "GET"}, OneOrAll: oneOrAll{"one"}, Word: "good",
@@ -137,6 +137,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"number too large for its type", `whole: 128`, `c.yaml:1:8: whole: 128 is out of range`},
 		{"number below zero", `unsigned: -1`, `c.yaml:1:11: unsigned: "-1" is not a whole number above or equal to 0`},
 		{"no number", `fraction: half`, `c.yaml:1:11: fraction: "half" is not a number`},
+		{"text that is no base64", `other_name: !!binary x?`, `c.yaml:1:13: other_name: "x?" is not base64, as !!binary wants it`},
 		{"list for text that is parsed", `address: [a]`, `c.yaml:1:10: address: is a list; write text`},
 		{"text that does not parse", `address: 10.0.0`, `c.yaml:1:10: address: ParseAddr("10.0.0"): IPv4 address too short`},
 		{"key of a list's item", `steps: [{sned: x}]`, `c.yaml:1:10: steps[0].sned: unknown key; did you mean "send"?`},

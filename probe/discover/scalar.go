@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"encoding/base64"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -19,7 +20,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		d.duration(n, v, path)
 	case v.Kind() == reflect.String:
 		if d.isScalar(n, path, "text") {
-			v.SetString(n.Value)
+			d.text(n, v, path)
 		}
 	case v.Kind() == reflect.Bool:
 		if d.isScalar(n, path, "true or false") {
@@ -55,6 +56,20 @@ func (d *decoder) isScalar(n *yaml.Node, path, want string) bool {
 	}
 	d.wrongType(n, path, want)
 	return false
+}
+
+// text decodes text, or the bytes that a value of !!binary holds in base64.
+func (d *decoder) text(n *yaml.Node, v reflect.Value, path string) {
+	if n.ShortTag() != "!!binary" {
+		v.SetString(n.Value)
+		return
+	}
+	bytes, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
+	if err != nil {
+		d.fail(n, path, "%s is not base64, as !!binary wants it", quote(n.Value))
+		return
+	}
+	v.SetString(string(bytes))
 }
 
 func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {

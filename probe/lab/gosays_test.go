@@ -15,7 +15,7 @@ const completed = "handshake completed"
 // goSays is what a Go program without tlsprobe sees of each scenario: proof that
 // the servers do what they claim, and of how much one and the same text hides.
 var goSays = []struct{ words, scenarios string }{
-	{completed, "good-tls good-chain name-good good-mtls cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
+	{completed, "good-tls good-chain name-good good-mtls good-tcp starttls-tls-at-once cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
 	{"https 200 OK", "good-https good-redirect hostile-headers"},
 	{"https 401 Unauthorized", "http-unauthorized"},
 	{"https 503 Service Unavailable", "http-unavailable"},
@@ -35,12 +35,15 @@ var goSays = []struct{ words, scenarios string }{
 	{"network is unreachable", "connect-unreachable"},
 	{"invalid argument", "connect-local-error"},
 	{"i/o timeout", "name-server-silent name-server-refuses name-server-garbage dns-silent dns-refused dns-garbage " +
-		"connect-timeout tls-hangs tls-large-hello-hang tls-path-mtu tls-path-mtu-back hostile-drip-tls hostile-handshake"},
+		"connect-timeout tls-hangs tls-large-hello-hang tls-path-mtu tls-path-mtu-back hostile-drip-tls hostile-handshake tcp-silent"},
 
-	{"EOF", "dns-truncated-closed dot-hangs-up tls-eof tls-eof-in-record tls-proxy-header alert-close-notify alert-unrecognized-name-warning http-eof kong-webhook-eof"},
+	{"EOF", "dns-truncated-closed dot-hangs-up tls-eof tls-eof-in-record tls-proxy-header alert-close-notify alert-unrecognized-name-warning http-eof kong-webhook-eof tcp-closes " +
+		"good-ldap good-postgres good-xmpp starttls-postgres-off"},
 	{"connection reset by peer", "tls-reset tls-large-hello-reset http-reset"},
 	{"first record does not look like a TLS handshake", "plain-http plain-h2c plain-ssh plain-smtp plain-imap plain-pop3 " +
-		"plain-mysql plain-postgres plain-redis hostile-garbage kong-webhook-plain-http otlp-plaintext"},
+		"plain-mysql plain-postgres plain-redis hostile-garbage kong-webhook-plain-http otlp-plaintext " +
+		"good-tcp-banner tcp-other-banner hostile-lines good-smtp good-imap good-pop3 good-ftp good-mysql " +
+		"starttls-not-offered starttls-refused starttls-mysql-blocked starttls-other-protocol starttls-cert-expired starttls-eof"},
 	{"server gave HTTP response to HTTPS client", "plain-http-on-https-url"},
 	{"local error: tls: bad record MAC", "tls-bad-record"},
 	{"unexpected handshake message of type *tls.clientHelloMsg", "tls-echo"},

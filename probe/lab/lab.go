@@ -52,6 +52,8 @@ func Scenarios() []Scenario {
 		redirectScenarios(),
 		requestScenarios(),
 		dnsScenarios(),
+		tcpScenarios(),
+		startTLSScenarios(),
 		hostileScenarios(),
 		linuxScenarios(),
 	)

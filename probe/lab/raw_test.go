@@ -31,6 +31,8 @@ func goClient(ctx context.Context, target *probe.Target) string {
 		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, p.ALPN))
 	case *probe.DNSProber:
 		said, err = lookUp(ctx, target, p)
+	case *probe.TCPProber:
+		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, nil))
 	case *probe.HTTPProber:
 		said, err = get(ctx, target.Address, &http.Transport{
 			DialContext:       dialer(resolverOf(target)).DialContext,

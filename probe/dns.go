@@ -12,7 +12,8 @@ import (
 
 // DNSProber asks a DNS server one question and judges its answer:
 // blackbox_exporter's grammar. A module that says neither which response codes
-// nor which records are right wants the records it asks for.
+// nor which records are right wants the records it asks for, unless it asks for
+// ANY.
 type DNSProber struct {
 	QueryName  string `yaml:"query_name"`            // required; always absolute: no search domains
 	QueryType  string `yaml:"query_type,omitempty"`  // default ANY

@@ -130,6 +130,7 @@ func TestDNSResponseCodes(t *testing.T) {
 		{"NOTIMP", "notimp.lab.test", validRcodes(), "dns_error", "NOTIMP to A notimp.lab.test."},
 		{"no record of the type", "good.lab.test", queryType("TXT"), "dns_nodata", "good.lab.test. exists, but has no TXT record"},
 		{"any record", "good.lab.test", queryType("ANY"), "", ""},
+		{"any record, of none", "lame.lab.test", func(p *probe.DNSProber) { p.QueryType, p.QueryClass = "", "" }, "", ""},
 		{"no record, only the code matters", "nodata.lab.test", validRcodes("NOERROR"), "", ""},
 		{"a loop", "loop.lab.test", validRcodes(), "dns_error", "CNAME loop: loop.lab.test. -> loop-back.lab.test. -> loop.lab.test."},
 		{"a referral", "lame.lab.test", validRcodes(), "dns_error", "lame referral"},

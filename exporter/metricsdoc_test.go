@@ -11,13 +11,24 @@ func MetricsTable() string {
 	b.WriteString(metricsPreface)
 	writeTable(&b, metricTable)
 	b.WriteString(probePreface)
-	probed := make([]metric, len(probeMetrics))
-	for i, m := range probeMetrics {
-		probed[i] = m.metric
-	}
-	writeTable(&b, probed)
+	writeTable(&b, rows(probeMetrics))
+	b.WriteString(sslPreface)
+	writeTable(&b, rows(sslMetrics))
 	return b.String()
 }
+
+func rows(metrics []probeMetric) []metric {
+	out := make([]metric, len(metrics))
+	for i, m := range metrics {
+		out[i] = m.metric
+	}
+	return out
+}
+
+const sslPreface = `
+A module with ` + "`ssl_metrics: true`" + ` adds ssl_exporter's names for the same facts:
+
+`
 
 const metricsPreface = `# Metrics
 

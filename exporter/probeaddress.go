@@ -49,8 +49,12 @@ func (h *Handler) addressTarget(q query) (*probe.Target, error) {
 		name = defaultModule
 	}
 	module := h.modules()[name]
-	if module == nil {
+	switch {
+	case module == nil:
 		return nil, refuse(http.StatusBadRequest, "Unknown module %q", name)
+	case module.Prober == nil:
+		return nil, refuse(http.StatusBadRequest, "module %q has the prober %s, which tlsprobe does not have: keep blackbox_exporter for it",
+			name, module.Kind)
 	}
 	if q.hostname != "" {
 		var err error

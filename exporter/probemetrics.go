@@ -56,7 +56,11 @@ var probeMetrics = []probeMetric{
 func writeProbeMetrics(w io.Writer, format expfmt.Format, r *probe.Result) error {
 	var f family
 	f.writeTo(w, format)
-	for _, m := range probeMetrics {
+	metrics := probeMetrics
+	if r.Target.Module.SSLMetrics {
+		metrics = slices.Concat(probeMetrics, sslMetrics)
+	}
+	for _, m := range metrics {
 		f.begin(m.metric)
 		m.fill(&f, r)
 		f.end()

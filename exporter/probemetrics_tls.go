@@ -58,8 +58,7 @@ func namesOf(c *probe.Certificate) (subject, issuer string) {
 	if err != nil || len(parsed.Subject.Names) > usual || len(parsed.Issuer.Names) > usual {
 		return c.Subject, c.Issuer
 	}
-	const longest = 1024 // bytes of a label's value
-	return cut(parsed.Subject.String(), longest), cut(parsed.Issuer.String(), longest)
+	return cut(parsed.Subject.String(), maxLabel), cut(parsed.Issuer.String(), maxLabel)
 }
 
 // evenHex writes whole bytes.

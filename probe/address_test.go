@@ -75,7 +75,8 @@ func TestResolve(t *testing.T) {
 			addrs("127.0.0.1", "::1"), server.Addr(), ""},
 		{"no address of the family", "ip4only.lab.test", probe.AddressSettings{PreferredIPProtocol: "ip6", Resolver: server.Addr()},
 			nil, server.Addr(), "dns_nodata"},
-		{"a literal is not chosen from", "127.0.0.1", probe.AddressSettings{PreferredIPProtocol: "ip6"}, addrs("127.0.0.1"), "", ""},
+		{"a literal", "127.0.0.1", probe.AddressSettings{PreferredIPProtocol: "ip6", IPProtocolFallback: true}, addrs("127.0.0.1"), "", ""},
+		{"a literal of the other family", "127.0.0.1", probe.AddressSettings{PreferredIPProtocol: "ip6"}, nil, "", "dns_nodata"},
 		{"the server's failure", "servfail.lab.test", probe.AddressSettings{Resolver: server.Addr()}, nil, server.Addr(), "dns_servfail"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

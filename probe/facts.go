@@ -54,6 +54,7 @@ type Certificate struct {
 // OCSP is a stapled response (RFC 6960) about the leaf.
 type OCSP struct {
 	Status     string // "good", "revoked", "unknown"; "invalid" if it does not parse or verify
+	ProducedAt time.Time
 	ThisUpdate time.Time
 	NextUpdate time.Time // zero: not given
 	RevokedAt  time.Time // zero unless revoked

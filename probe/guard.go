@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,11 @@ func AllowAny() AllowList {
 		{Network: netip.PrefixFrom(netip.IPv4Unspecified(), 0)},
 		{Network: netip.PrefixFrom(netip.IPv6Unspecified(), 0)},
 	}
+}
+
+// IsOpen reports whether the list has a rule for every address of a family.
+func (l AllowList) IsOpen() bool {
+	return slices.ContainsFunc(l, func(r AllowRule) bool { return r.Network.Bits() == 0 })
 }
 
 // Guard returns a [Guard] that admits what the list allows. Its errors say which

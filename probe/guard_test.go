@@ -117,3 +117,20 @@ func TestPortRange(t *testing.T) {
 		})
 	}
 }
+
+func TestOpenLists(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		list probe.AllowList
+		open bool
+	}{
+		{"none", nil, false},
+		{"any", probe.AllowAny(), true},
+		{"all of IPv4 at a port", probe.AllowList{rule("0.0.0.0/0", "443")}, true},
+		{"half of IPv4", probe.AllowList{rule("0.0.0.0/1"), rule("10.0.0.0/8")}, false},
+	} {
+		if got := test.list.IsOpen(); got != test.open {
+			t.Errorf("%s: open %t", test.name, got)
+		}
+	}
+}

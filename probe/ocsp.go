@@ -26,7 +26,7 @@ func (j *judgement) readStaple() {
 	if err != nil {
 		return
 	}
-	j.ocsp.ThisUpdate, j.ocsp.NextUpdate = response.ThisUpdate, response.NextUpdate
+	j.ocsp.ProducedAt, j.ocsp.ThisUpdate, j.ocsp.NextUpdate = response.ProducedAt, response.ThisUpdate, response.NextUpdate
 	j.boundary(response.ThisUpdate, response.NextUpdate)
 	if !j.mayRespond(response.Certificate, issuer) || !j.isCurrent(response) {
 		return

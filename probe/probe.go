@@ -38,7 +38,10 @@ type Module struct {
 	Name    string
 	Kind    string        // the prober's name: "tls", "http"
 	Timeout time.Duration // caps the target's timeout; 0: no cap
-	Prober  Prober
+	Prober  Prober        // nil: the kind is none of ours, and nothing can be probed by the module
+
+	// SSLMetrics adds ssl_exporter's metrics to the answers of /probe.
+	SSLMetrics bool
 }
 
 // A Result is what one run of one target found. Read-only.

@@ -49,7 +49,7 @@ const (
 // and who answered. The error is a *lookupError.
 func (r *resolver) resolve(ctx context.Context, ep endpoint) ([]netip.Addr, string, error) {
 	addrs, server, err := r.lookup(ctx, ep.host, ep.addresses.Resolver)
-	if err != nil || server == "" {
+	if err != nil {
 		return addrs, server, err
 	}
 	chosen := ep.addresses.choose(addrs)

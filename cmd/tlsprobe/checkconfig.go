@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -40,7 +41,7 @@ func checkConfig(w io.Writer, file string) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range config.CheckFiles() {
+	for _, e := range slices.Concat(config.Warnings, config.CheckFiles()) {
 		fmt.Fprintf(w, "warning: %v\n", e)
 	}
 	used := map[string]bool{}

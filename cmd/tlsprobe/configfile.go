@@ -68,11 +68,26 @@ func (f *configFile) load(data []byte, err error) error {
 		return err
 	}
 	f.log.Info("Loaded the configuration", "file", f.path, "targets", len(config.Targets), "sources", len(config.Sources))
+	f.logWarnings(config)
+	f.apply(config)
+	return nil
+}
+
+// logWarnings says what may not be as it was meant.
+func (f *configFile) logWarnings(config *discover.Config) {
+	for _, e := range config.Warnings {
+		f.log.Warn("A part of the configuration is left out", "err", e)
+	}
+	switch {
+	case config.Allow.IsOpen():
+		f.log.Warn("Whoever reaches /probe can make this machine connect to any address but link-local and metadata ones", "setting", "probe_endpoint.allow")
+	case len(config.Targets)+len(config.Sources)+len(config.Allow) == 0:
+		f.log.Warn("Nothing will be probed: there are no targets and no sources, and /probe may dial no address; "+
+			"to answer as blackbox_exporter does, add the line probe_endpoint: {allow: any}", "file", f.path)
+	}
 	for _, e := range config.CheckFiles() {
 		f.log.Warn("A file that the configuration names cannot be used yet", "err", e)
 	}
-	f.apply(config)
-	return nil
 }
 
 func (f *configFile) logErrors(err error) {

@@ -23,6 +23,7 @@ type Config struct {
 	Targets           []*probe.Target          // of the file, with Interval and Timeout filled in
 	Sources           []Source                 // of more targets
 	Allow             probe.AllowList          // probe_endpoint.allow
+	Warnings          Errors                   // what the file says in vain
 
 	// Shadowed, if not nil, is called with each target that is left out because its
 	// name belongs to an earlier list, each time the lists are joined; never
@@ -55,6 +56,7 @@ func Parse(file string, data []byte) (*Config, error) {
 		d.errs.sort()
 		return nil, d.errs
 	}
-	c.files = d.files
+	d.warns.sort()
+	c.files, c.Warnings = d.files, d.warns
 	return c, nil
 }

@@ -26,6 +26,7 @@ type decoder struct {
 	bad   map[string]bool       // key paths that an error was told of
 	files []fileSetting
 	errs  Errors
+	warns Errors
 }
 
 // A fileSetting is a setting that names a file: its key ends in _file.
@@ -121,6 +122,7 @@ func (d *decoder) apart(n *yaml.Node, into any, path string) error {
 		d.at[path] = n
 	}
 	d.files = append(d.files, inner.files...)
+	d.warns = append(d.warns, inner.warns...)
 	return inner.errs.err()
 }
 
@@ -314,6 +316,17 @@ func (d *decoder) fail(n *yaml.Node, path, format string, args ...any) {
 // failAt is fail for a path whose node is not at hand. Where nothing is written
 // at the path, the position is that of what it would be part of.
 func (d *decoder) failAt(path, format string, args ...any) {
+	d.fail(d.nearest(path), path, format, args...)
+}
+
+// warnAt is failAt for what does not keep the rest from being used.
+func (d *decoder) warnAt(path, format string, args ...any) {
+	n := d.nearest(path)
+	d.warns = append(d.warns, &ConfigError{File: d.file, Line: n.Line, Column: n.Column, Key: path, Msg: fmt.Sprintf(format, args...)})
+}
+
+// nearest returns what is written at the path, or around it.
+func (d *decoder) nearest(path string) *yaml.Node {
 	n := d.at[path]
 	for above := path; n == nil && above != ""; {
 		above = above[:max(0, strings.LastIndexAny(above, ".["))]
@@ -322,7 +335,7 @@ func (d *decoder) failAt(path, format string, args ...any) {
 	if n == nil {
 		n = &yaml.Node{}
 	}
-	d.fail(n, path, format, args...)
+	return n
 }
 
 func (d *decoder) add(e *ConfigError) {

@@ -50,7 +50,7 @@ func TestExample(t *testing.T) {
 func grammarKeys(t reflect.Type, path string) []string {
 	switch {
 	case t == reflect.TypeFor[moduleEntry]():
-		keys := []string{path + ".prober", path + ".timeout"}
+		keys := []string{path + ".prober", path + ".timeout", path + ".ssl_metrics"}
 		for _, kind := range probe.Kinds() {
 			prober := reflect.TypeOf(probe.NewProber(kind)).Elem()
 			keys = append(keys, path+"."+kind)

@@ -71,9 +71,12 @@ func (r targetRules) module(d *decoder, e *targetEntry, path string) *probe.Modu
 		name = "tls"
 	}
 	m := r.modules[name]
-	if m == nil {
+	switch {
+	case m == nil:
 		_, hint := suggest(name, slices.Collect(maps.Keys(r.modules)))
 		d.failAt(path+".module", "unknown module %q%s", name, hint)
+	case m.Prober == nil && foreignProbers[m.Kind] != "":
+		d.failAt(path+".module", "module %q has the prober %s, which is none of tlsprobe's%s", name, m.Kind, alsoAt(d.at["modules."+name]))
 	}
 	return m
 }

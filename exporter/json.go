@@ -78,6 +78,7 @@ type attemptJSON struct {
 	TLS      *tlsJSON           `json:"tls,omitempty"`
 	HTTP     *httpJSON          `json:"http,omitempty"`
 	DNS      *dnsJSON           `json:"dns,omitempty"`
+	TCP      *tcpJSON           `json:"tcp,omitempty"`
 }
 
 type problemJSON struct {
@@ -156,6 +157,7 @@ func newAttemptJSON(a *probe.Attempt) attemptJSON {
 		TLS:      newTLSJSON(a.TLS),
 		HTTP:     newHTTPJSON(a.HTTP),
 		DNS:      newDNSJSON(a.DNS),
+		TCP:      newTCPJSON(a.TCP),
 	}
 	for phase, took := range a.Phases {
 		if took > 0 {

@@ -27,6 +27,7 @@ func TestWriteJSON(t *testing.T) {
 		{"failing.json", scheduled(t, now, resultOK(), resultWrongName())},
 		{"hostile.json", exporter.View{Result: hostile}},
 		{"dns.json", exporter.View{Result: resultDNS()}},
+		{"tcp.json", exporter.View{Result: resultMail()}},
 		{"pending.json", exporter.View{Target: kong}},
 	} {
 		t.Run(test.file, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestSchemaDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "dns.json", "pending.json"} {
+	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "dns.json", "tcp.json", "pending.json"} {
 		data, err := os.ReadFile("testdata/" + file)
 		if err != nil {
 			t.Fatal(err)

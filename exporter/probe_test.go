@@ -118,7 +118,8 @@ func TestProbeAnswers(t *testing.T) {
 }
 
 func TestProbeMetrics(t *testing.T) {
-	started := startLab(t, "good-redirect", "cert-no-ip", "dns-serial", "dns-should-not-exist", "dns-silent")
+	started := startLab(t, "good-redirect", "cert-no-ip", "dns-serial", "dns-should-not-exist", "dns-silent",
+		"good-tcp-labels", "tcp-other-banner", "tcp-closes", "starttls-cert-expired")
 	store := exporter.NewStore(nil)
 	store.SetTargets(targetsOf(started))
 	h := newHandler(store)
@@ -133,6 +134,11 @@ func TestProbeMetrics(t *testing.T) {
 			`probe_failure_info{reason="dns_validation_failed",phase="request"} 1`}},
 		{"dns-silent", []string{"probe_success 0", "probe_dns_query_succeeded 0", "probe_dns_answer_rrs 0",
 			`probe_failure_info{reason="dns_timeout",phase="resolve"} 1`}},
+		{"good-tcp-labels", []string{"probe_success 1", `probe_expect_info{software="OpenSSH_9.6"} 1`, "probe_failed_due_to_regex 0", "probe_failed_due_to_bytes 0"}},
+		{"tcp-other-banner", []string{"probe_success 0", "probe_failed_due_to_regex 0", `probe_failure_info{reason="tcp_expect_mismatch",phase="request"} 1`}},
+		{"tcp-closes", []string{"probe_success 0", "probe_failed_due_to_regex 1"}},
+		{"starttls-cert-expired", []string{"probe_success 0", "probe_failed_due_to_regex 0", "probe_ssl_earliest_cert_expiry ",
+			`probe_failure_info{reason="cert_expired",phase="verify"} 1`}},
 		{"good-redirect", []string{"probe_success 1", "probe_http_status_code 200", "probe_http_redirects 1", "probe_http_ssl 1", "probe_ip_protocol 4",
 			"probe_http_version 1.1", `probe_tls_version_info{version="TLS 1.3"} 1`, `probe_node_info{node="node-a"} 1`, "probe_ssl_earliest_cert_expiry "}},
 		{"cert-no-ip", []string{"probe_success 0", `probe_failure_info{reason="missing_ip_san",phase="verify"} 1`,

@@ -209,6 +209,22 @@ func resultNoSuchName() *probe.Result {
 	return r
 }
 
+// resultMail is of an SMTP server that says less than is expected, behind
+// STARTTLS.
+func resultMail() *probe.Result {
+	wrong := probe.Problem{Reason: &probe.Reason{
+		ID: "tcp_expect_mismatch", Phase: probe.PhaseRequest, Title: "the peer says something else than expected",
+	}, Detail: `a line that matches "^250-AUTH" did not come, and then: i/o timeout`, Received: `"250 OK"`}
+	first := attempt("10.96.44.10:25", wrong)
+	first.Phases = phases(3.1, 0.9, 18.2, 0.2, 1000)
+	first.TCP = &probe.TCP{StartTLS: "smtp", Upgraded: true, Steps: 1, Labels: []probe.ExpectLabel{{Name: "size", Value: "10240\x1b[2J"}}}
+	second := first
+	second.Peer, second.Problems = netip.MustParseAddrPort("10.96.44.11:25"), nil
+	knocked := attempt("10.96.44.12:25")
+	knocked.Phases, knocked.TLS, knocked.TCP = phases(3.1, 0.4), nil, &probe.TCP{Knocked: true}
+	return result(target("mail", "mail.example:25", "tcp"), first, second, knocked)
+}
+
 func dnsTarget() *probe.Target {
 	t := target("cluster-dns", "10.96.0.10", "tls")
 	t.Module = &probe.Module{Name: "dns_example", Kind: "dns", Prober: probe.NewProber("dns")}

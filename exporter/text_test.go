@@ -29,6 +29,7 @@ func TestWriteText(t *testing.T) {
 		{"redirects.txt", exporter.View{Result: resultRedirects(), Live: true, Color: true}},
 		{"dns.txt", exporter.View{Result: resultDNS(), Live: true}},
 		{"dns-nxdomain.txt", exporter.View{Result: resultNoSuchName(), Live: true}},
+		{"tcp.txt", exporter.View{Result: resultMail(), Live: true}},
 		{"differs.txt", differs},
 		{"longname.txt", exporter.View{Result: resultLongName(), Live: true}},
 		{"pending.txt", pending},

@@ -88,15 +88,15 @@ func stepDetail(r *probe.Result, a *probe.Attempt, phase probe.Phase) string {
 		return fmt.Sprintf("-> %s (asked %s)", a.Peer.Addr(), a.Resolver)
 	case probe.PhaseConnect:
 		if a.Local.IsValid() {
-			return fmt.Sprintf("%s -> %s", a.Local, a.Peer)
+			return fmt.Sprintf("%s -> %s%s", a.Local, a.Peer, knockDetail(a.TCP))
 		}
 		return a.Peer.String()
 	case probe.PhaseTLS:
-		return handshakeDetail(a.TLS)
+		return upgradeDetail(a.TCP) + handshakeDetail(a.TLS)
 	case probe.PhaseVerify:
 		return verifyDetail(a.TLS, r.Start)
 	case probe.PhaseRequest:
-		return requestDetail(a.HTTP) + dnsDetail(a.DNS)
+		return requestDetail(a.HTTP) + dnsDetail(a.DNS) + talkDetail(a.TCP)
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ var goSays = []struct{ words, scenarios string }{
 	{"connection reset by peer", "tls-reset tls-large-hello-reset http-reset"},
 	{"first record does not look like a TLS handshake", "plain-http plain-h2c plain-ssh plain-smtp plain-imap plain-pop3 " +
 		"plain-mysql plain-postgres plain-redis hostile-garbage kong-webhook-plain-http otlp-plaintext " +
-		"good-tcp-banner tcp-other-banner hostile-lines good-smtp good-imap good-pop3 good-ftp good-mysql " +
+		"good-tcp-labels tcp-other-banner hostile-lines good-smtp good-imap good-pop3 good-ftp good-mysql " +
 		"starttls-not-offered starttls-refused starttls-mysql-blocked starttls-other-protocol starttls-cert-expired starttls-eof"},
 	{"server gave HTTP response to HTTPS client", "plain-http-on-https-url"},
 	{"local error: tls: bad record MAC", "tls-bad-record"},

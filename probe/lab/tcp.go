@@ -20,8 +20,13 @@ func tcpScenarios() []Scenario {
 				i.Target.Module = tcpModule()
 				return i.serveTLS(cfg)
 			}},
-		{Name: "good-tcp-banner", Summary: "an SSH server that says what is expected",
-			start: func(i *Instance) error { return i.expectAt(sshBanner, "^SSH-2.0-") }},
+		{Name: "good-tcp-labels", Summary: "an SSH server that says what is expected, and which it is",
+			start: func(i *Instance) error {
+				err := i.expectAt(sshBanner, "^SSH-2.0-(.*)$")
+				steps := i.Target.Module.Prober.(*probe.TCPProber).QueryResponse
+				steps[0].Labels = []probe.ExpectLabel{{Name: "software", Value: "${1}"}}
+				return err
+			}},
 		{Name: "tcp-other-banner", Summary: "an SMTP server where SSH is expected", Reasons: []string{"tcp_expect_mismatch"},
 			start: func(i *Instance) error {
 				i.Target.Timeout = shortTimeout

@@ -79,6 +79,8 @@ type attemptJSON struct {
 	HTTP     *httpJSON          `json:"http,omitempty"`
 	DNS      *dnsJSON           `json:"dns,omitempty"`
 	TCP      *tcpJSON           `json:"tcp,omitempty"`
+	GRPC     *grpcJSON          `json:"grpc,omitempty"`
+	OTLP     *otlpJSON          `json:"otlp,omitempty"`
 }
 
 type problemJSON struct {
@@ -158,6 +160,8 @@ func newAttemptJSON(a *probe.Attempt) attemptJSON {
 		HTTP:     newHTTPJSON(a.HTTP),
 		DNS:      newDNSJSON(a.DNS),
 		TCP:      newTCPJSON(a.TCP),
+		GRPC:     newGRPCJSON(a.GRPC),
+		OTLP:     newOTLPJSON(a.OTLP),
 	}
 	for phase, took := range a.Phases {
 		if took > 0 {

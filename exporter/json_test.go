@@ -28,6 +28,8 @@ func TestWriteJSON(t *testing.T) {
 		{"hostile.json", exporter.View{Result: hostile}},
 		{"dns.json", exporter.View{Result: resultDNS()}},
 		{"tcp.json", exporter.View{Result: resultMail()}},
+		{"grpc.json", exporter.View{Result: resultGRPC(), Live: true}},
+		{"otlp.json", exporter.View{Result: resultOTLP(), Live: true}},
 		{"pending.json", exporter.View{Target: kong}},
 	} {
 		t.Run(test.file, func(t *testing.T) {
@@ -47,7 +49,7 @@ func TestSchemaDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "dns.json", "tcp.json", "pending.json"} {
+	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "dns.json", "tcp.json", "grpc.json", "otlp.json", "pending.json"} {
 		data, err := os.ReadFile("testdata/" + file)
 		if err != nil {
 			t.Fatal(err)

@@ -312,7 +312,7 @@ func TestProbeRefuses(t *testing.T) {
 		{"unknown name", "target=kong-validaton", nil, 404, "did you mean kong-validation?"},
 		{"address without a module", "target=10.0.0.1:443", nil, 404, "add &module="},
 		{"another module", "target=good-tls&module=http", nil, 400, `probed by module "tls"`},
-		{"unknown module", "target=10.0.0.1:443&module=htp", nil, 400, "Unknown module \"htp\"; did you mean http, tcp?"},
+		{"unknown module", "target=10.0.0.1:443&module=htttp", nil, 400, "Unknown module \"htttp\"; did you mean http?"},
 		{"nothing allowed", "module=tls&target=" + address, nil, 403, "probe_endpoint.allow is empty"},
 		{"nothing allowed, and no name looked up", "module=tls&target=nowhere.invalid:443", nil, 403, "probe_endpoint.allow is empty"},
 		{"another network", "module=tls&target=" + address, allow(probe.AllowRule{Network: netip.MustParsePrefix("10.0.0.0/8")}), 403, "no rule of probe_endpoint.allow"},

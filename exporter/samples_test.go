@@ -171,6 +171,21 @@ func resultRedirects() *probe.Result {
 	return result(target("shop", "http://shop.example/", "http"), a)
 }
 
+func resultGRPC() *probe.Result {
+	a := attempt("10.96.44.10:443")
+	a.Phases = phases(3.1, 0.9, 18.2, 0.2, 1.5)
+	a.GRPC = &probe.GRPC{Serving: "SERVING", TLS: true, Check: 21 * time.Millisecond}
+	return result(target("shop", "shop.example:443", "grpc"), a)
+}
+
+func resultOTLP() *probe.Result {
+	a := attempt("10.96.44.10:4317")
+	a.Phases = phases(3.1, 0.9, 18.2, 0.2, 1.5)
+	a.OTLP = &probe.OTLP{Signal: "traces", Protocol: "grpc", Speaks: "permissive", Answer: "OK",
+		Mesh: "spiffe://cluster.local/ns/monitoring/sa/otel\x1b[31m"}
+	return result(target("collector", "otel-collector.monitoring.svc:4317", "otlp"), a)
+}
+
 func resultWeak() *probe.Result {
 	a := attempt("10.96.44.10:443", problem("weak_crypto", "position 1 is signed with SHA-1"))
 	return result(kong, a)

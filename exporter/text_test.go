@@ -32,6 +32,8 @@ func TestWriteText(t *testing.T) {
 		{"tcp.txt", exporter.View{Result: resultMail(), Live: true}},
 		{"differs.txt", differs},
 		{"longname.txt", exporter.View{Result: resultLongName(), Live: true}},
+		{"grpc.txt", exporter.View{Result: resultGRPC(), Live: true}},
+		{"otlp.txt", exporter.View{Result: resultOTLP(), Live: true}},
 		{"pending.txt", pending},
 	} {
 		t.Run(test.file, func(t *testing.T) {

@@ -96,7 +96,7 @@ func stepDetail(r *probe.Result, a *probe.Attempt, phase probe.Phase) string {
 	case probe.PhaseVerify:
 		return verifyDetail(a.TLS, r.Start)
 	case probe.PhaseRequest:
-		return requestDetail(a.HTTP) + dnsDetail(a.DNS) + talkDetail(a.TCP)
+		return requestDetail(a)
 	}
 	return ""
 }
@@ -127,7 +127,21 @@ func verifyDetail(t *probe.TLS, at time.Time) string {
 	return fmt.Sprintf("%s until %s", t.ServerName, validity(t.Chain[0], at))
 }
 
-func requestDetail(h *probe.HTTP) string {
+func requestDetail(a *probe.Attempt) string {
+	switch {
+	case a.GRPC != nil:
+		return grpcDetail(a.GRPC)
+	case a.OTLP != nil:
+		return otlpDetail(a.OTLP)
+	case a.DNS != nil:
+		return dnsDetail(a.DNS)
+	case a.TCP != nil:
+		return talkDetail(a.TCP)
+	}
+	return httpDetail(a.HTTP)
+}
+
+func httpDetail(h *probe.HTTP) string {
 	if h == nil || len(h.Hops) == 0 {
 		return ""
 	}

@@ -43,6 +43,7 @@ type lore struct {
 
 	mu    sync.Mutex
 	known map[loreKey]finding
+	tls   map[loreKey]bool // exports whose port speaks TLS, found by trying
 }
 
 type loreKey struct {
@@ -62,7 +63,7 @@ const (
 )
 
 func newLore() *lore {
-	return &lore{limiter: rate.NewLimiter(diagnosesPerSecond, diagnosesAtOnce), known: map[loreKey]finding{}}
+	return &lore{limiter: rate.NewLimiter(diagnosesPerSecond, diagnosesAtOnce), known: map[loreKey]finding{}, tls: map[loreKey]bool{}}
 }
 
 func (l *lore) forget(target string) {
@@ -71,6 +72,11 @@ func (l *lore) forget(target string) {
 	for key := range l.known {
 		if key.target == target {
 			delete(l.known, key)
+		}
+	}
+	for key := range l.tls {
+		if key.target == target {
+			delete(l.tls, key)
 		}
 	}
 }
@@ -92,6 +98,30 @@ func (l *lore) unlearn(key loreKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.known, key)
+}
+
+// maxSpeakers bounds what is remembered of ports: /probe may name any address.
+const maxSpeakers = 4096
+
+// learnTLS keeps what a port was found to speak; plaintext is what is tried first
+// anyway.
+func (l *lore) learnTLS(key loreKey, speaks bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !speaks {
+		delete(l.tls, key)
+		return
+	}
+	if len(l.tls) >= maxSpeakers {
+		clear(l.tls)
+	}
+	l.tls[key] = true
+}
+
+func (l *lore) speaksTLS(key loreKey) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tls[key]
 }
 
 // diagnose applies to each attempt of res what experiments show of its verdict.

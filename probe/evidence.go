@@ -179,6 +179,14 @@ func (e *Evidence) says(words ...string) bool {
 	return false
 }
 
+// notGRPC reports whether the message of a status that grpc-go made up says that
+// the answer was HTTP, but not gRPC's. Its code does not tell: a page that is not
+// found is Unimplemented, as a method that is not there.
+func notGRPC(message string) bool {
+	return strings.Contains(message, "unexpected HTTP status code received from server") ||
+		strings.Contains(message, "received unexpected content-type")
+}
+
 // The alerts that the catalogue speaks of (RFC 8446, Section 6; IANA TLS Alerts).
 const (
 	alertCloseNotify            = 0

@@ -16,6 +16,9 @@ import (
 // silences are the endings of a handshake that do not say why.
 var silences = []*Reason{reasonEOF, reasonConnectionReset, reasonTLSTimeout}
 
+// hangUps are the endings of a request that do not say why.
+var hangUps = []*Reason{reasonEOFAfterHandshake, reasonResetAfterHandshake, reasonHTTPTimeout}
+
 // experiments in the order in which they are tried: the one that reads most
 // certainly is first.
 var experiments = []experiment{
@@ -25,6 +28,10 @@ var experiments = []experiment{
 	{append([]*Reason{reasonUnrecognizedName, reasonAlertInternalError, reasonHandshakeFailure}, silences...), (*trial).withoutSNI},
 	{[]*Reason{reasonProtocolVersion, reasonHandshakeFailure}, (*trial).versions},
 	{[]*Reason{reasonNoApplicationProtocol}, (*trial).protocols},
+	{append([]*Reason{reasonPlaintextOnTLSPort}, hangUps...), (*trial).otlpOverTLS},
+	{append([]*Reason{
+		reasonGRPCNotHTTP2, reasonGRPCStatus, reasonHTTPStatus, reasonNoApplicationProtocol, reasonALPNMismatch,
+	}, hangUps...), (*trial).otlpSwapped},
 	{[]*Reason{reasonEOFAfterHandshake, reasonResetAfterHandshake, reasonTCPExpectTimeout, reasonTCPExpectClosed}, (*trial).tlsInstead},
 	{[]*Reason{reasonRedirectLoop}, (*trial).forwardedProto},
 }

@@ -68,6 +68,8 @@ type Attempt struct {
 	HTTP     *HTTP     // nil unless a request was sent
 	DNS      *DNS      // nil unless the dns prober came to ask
 	TCP      *TCP      // nil unless the tcp prober came to talk
+	GRPC     *GRPC     // nil unless the grpc prober ran
+	OTLP     *OTLP     // nil unless the otlp prober ran
 	Problems []Problem // the one to fix first is first; empty: all is well
 }
 

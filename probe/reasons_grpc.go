@@ -1,14 +1,14 @@
 package probe
 
-// How gRPC and OTLP fail once TLS is up. Only log lines show these.
+// How gRPC fails once TLS is up.
 
-var _ = register(Reason{
+var reasonGRPCNotHTTP2 = register(Reason{
 	ID:       "grpc_not_http2",
 	Phase:    PhaseRequest,
 	Severity: Error,
-	Title:    "gRPC met a server or client that speaks HTTP/1",
-	Meaning: "One side speaks gRPC over HTTP/2 and the other HTTP/1.1. Often the OTLP ports are swapped: " +
-		"gRPC is 4317, HTTP is 4318.",
+	Title:    "gRPC met a peer that does not speak HTTP/2",
+	Meaning: "One side speaks gRPC over HTTP/2 and the other does not; mostly it speaks HTTP/1.1. Often the " +
+		"OTLP ports are swapped: gRPC is 4317, HTTP is 4318.",
 	Breaks:    "That gRPC client: telemetry is dropped, calls fail with Unavailable.",
 	OtherSide: "grpc-go \"bogus greeting from client: \"POST /v1/...\"; an HTTP/1 server answers 400 or 405.",
 	Causes: []string{
@@ -46,10 +46,9 @@ var _ = register(Reason{
 				"first 5 bytes: 485454502f",
 		},
 	},
-	LogOnly: true,
 })
 
-var _ = register(Reason{
+var reasonGRPCStatus = register(Reason{
 	ID:       "grpc_status",
 	Phase:    PhaseRequest,
 	Severity: Error,
@@ -81,10 +80,9 @@ var _ = register(Reason{
 			Sample: "rpc error: code = Unimplemented desc = unknown service grpc.health.v1.Health",
 		},
 	},
-	LogOnly: true,
 })
 
-var _ = register(Reason{
+var reasonGRPCNotServing = register(Reason{
 	ID:        "grpc_not_serving",
 	Phase:     PhaseRequest,
 	Severity:  Error,
@@ -110,5 +108,4 @@ var _ = register(Reason{
 			Sample: "Readiness probe failed: service unhealthy (responded with \"NOT_SERVING\")",
 		},
 	},
-	LogOnly: true,
 })

@@ -69,14 +69,8 @@ var reasonClientCertRequired = register(Reason{
 			"'/Acceptable/,/---/p'",
 		"Try with the certificate: curl -v --cert CERT_FILE --key KEY_FILE --cacert CA_FILE " +
 			"https://HOST:PORT/",
-		"Mesh, the server's side, accept plain text on some ports (here OTLP's): kubectl apply -f - <<< " +
-			"'{\"apiVersion\": \"security.istio.io/v1\", \"kind\": \"PeerAuthentication\", \"metadata\": {\"name\": \"NAME\", " +
-			"\"namespace\": \"NAMESPACE\"}, \"spec\": {\"selector\": {\"matchLabels\": {\"app\": \"APP\"}}, \"portLevelMtls\": " +
-			"{\"4317\": {\"mode\": \"PERMISSIVE\"}, \"4318\": {\"mode\": \"PERMISSIVE\"}}}}'",
-		"Mesh, the clients' side, send no mTLS to it: kubectl apply -f - <<< '{\"apiVersion\": " +
-			"\"networking.istio.io/v1\", \"kind\": \"DestinationRule\", \"metadata\": {\"name\": \"NAME\", \"namespace\": " +
-			"\"NAMESPACE\"}, \"spec\": {\"host\": \"SERVICE.NAMESPACE.svc.cluster.local\", \"trafficPolicy\": {\"tls\": " +
-			"{\"mode\": \"DISABLE\"}}}}'",
+		fixMeshServer,
+		fixMeshClients,
 		"See what the mesh wants: kubectl get peerauthentication,destinationrule -A; istioctl x describe pod " +
 			"POD -n NAMESPACE",
 	},

@@ -31,14 +31,8 @@ var reasonWrongVersionNumber = register(Reason{
 			"{.targetPort} {.appProtocol}{\"\\n\"}{end}'",
 		"OpenTelemetry exporter to a plain collector: tls: {insecure: true}, or " +
 			"OTEL_EXPORTER_OTLP_ENDPOINT=http://HOST:4317",
-		"Mesh, the server's side, accept plain text on some ports (here OTLP's): kubectl apply -f - <<< " +
-			"'{\"apiVersion\": \"security.istio.io/v1\", \"kind\": \"PeerAuthentication\", \"metadata\": {\"name\": \"NAME\", " +
-			"\"namespace\": \"NAMESPACE\"}, \"spec\": {\"selector\": {\"matchLabels\": {\"app\": \"APP\"}}, \"portLevelMtls\": " +
-			"{\"4317\": {\"mode\": \"PERMISSIVE\"}, \"4318\": {\"mode\": \"PERMISSIVE\"}}}}'",
-		"Mesh, the clients' side, send no mTLS to it: kubectl apply -f - <<< '{\"apiVersion\": " +
-			"\"networking.istio.io/v1\", \"kind\": \"DestinationRule\", \"metadata\": {\"name\": \"NAME\", \"namespace\": " +
-			"\"NAMESPACE\"}, \"spec\": {\"host\": \"SERVICE.NAMESPACE.svc.cluster.local\", \"trafficPolicy\": {\"tls\": " +
-			"{\"mode\": \"DISABLE\"}}}}'",
+		fixMeshServer,
+		fixMeshClients,
 		"Kong: set admissionWebhook.tls.enabled: true in VALUES.yaml, then helm upgrade RELEASE kong/kong -n " +
 			"NAMESPACE -f VALUES.yaml",
 		"ingress-nginx: annotation nginx.ingress.kubernetes.io/backend-protocol: HTTP",
@@ -107,6 +101,7 @@ var reasonPlaintextOnTLSPort = register(Reason{
 		"Prometheus: scheme: https in the scrape job or ServiceMonitor endpoint",
 		"ingress-nginx before a TLS backend: annotation nginx.ingress.kubernetes.io/backend-protocol: HTTPS",
 		"gRPC: use TLS credentials; for OpenTelemetry tls: {insecure: false}",
+		fixMeshServer,
 	},
 	Cite: "RFC 9110, Section 4.2.2",
 	Logs: []LogPattern{

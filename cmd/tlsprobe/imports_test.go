@@ -40,6 +40,8 @@ var onlyIn = map[string][]string{
 	"golang.org/x/term":                      {"cmd/tlsprobe"},
 	"github.com/miekg/dns":                   {"probe/dns*.go", "probe/resolv*.go", "probe/lookup*.go", "probe/discover", "probe/lab"},
 	"github.com/quic-go/quic-go":             {"probe/quic.go", "probe/evidence.go", "probe/lab"},
+	"google.golang.org/grpc":                 {"probe/grpc*.go", "exporter"},
+	"google.golang.org/protobuf":             {"probe/grpc*.go", "probe/otlp*.go", "exporter"},
 	"k8s.io/client-go":                       {"probe/discover"},
 	"k8s.io/client-go/kubernetes":            {}, // the typed clientset: 13 MB more binary
 	"net/http/pprof":                         {}, // opens profiles to anyone on the default mux

@@ -98,6 +98,16 @@ var goSays = []struct{ words, scenarios string }{
 	{"malformed HTTP status code", "http-not-http"},
 	{`malformed HTTP response "\x15\x03\x03\x00\x02\x02F"`, "tls-alert-on-http-url"},
 	{"the body goes on after 2 MiB", "hostile-body"},
+
+	{completed, "good-grpc grpc-not-serving grpc-no-health-service grpc-proxy-page grpc-no-alpn grpc-plain-to-tls grpc-hangs " +
+		"hostile-grpc-message good-otlp-tls otlp-not-mutual"},
+	{"connection reset by peer", "good-grpc-plain good-otlp-grpc otlp-http-on-grpc-port otlp-no-sidecar"},
+	{"first record does not look like a TLS handshake", "grpc-http1 hostile-grpc-pings good-otlp-http otlp-grpc-on-http-port " +
+		"otlp-permissive otlp-permissive-http"},
+	{"remote error: tls: certificate required", "grpc-client-cert"},
+	{"remote error: tls: no application protocol", "grpc-http1-tls"},
+	{"is not valid for any names", "otlp-strict-plaintext otlp-strict-plaintext-http otlp-strict-permissive otlp-strict-expected"},
+	{"signed by unknown authority", "grpc-untrusted"},
 }
 
 func TestGoSays(t *testing.T) {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
@@ -10,16 +9,40 @@ import (
 
 // telemetryScenarios are the OTLP port of a collector, in and out of a mesh.
 func telemetryScenarios() []Scenario {
+	sidecar := func(name, summary string, permissive bool, protocol, expect string, reasons ...string) Scenario {
+		return Scenario{Name: name, Summary: summary, Reasons: reasons, start: func(i *Instance) error {
+			i.labelCollector()
+			return startSidecar(i, permissive, protocol, expect)
+		}}
+	}
 	return []Scenario{
 		{Name: "otlp-plaintext", Summary: "speaks gRPC without TLS where TLS is expected",
 			Reasons: []string{"wrong_version_number"},
 			start: func(i *Instance) error {
 				i.labelCollector()
+				i.Target.Module = otlpModule("grpc", "tls")
 				return i.serveAt(greet(http2Settings))
 			}},
-		{Name: "otlp-strict-mtls", Summary: "is a sidecar in STRICT mode: a SPIFFE certificate, and one wanted of us",
-			Reasons: []string{"client_cert_required", "hostname_mismatch"},
-			start:   startSidecar},
+		sidecar("otlp-strict-plaintext", "imitates Istio's sidecar in STRICT mode, to an agent that speaks plaintext",
+			false, "grpc", "plaintext", "client_cert_required"),
+		sidecar("otlp-strict-plaintext-http", "imitates Istio's sidecar in STRICT mode, to an agent that speaks plain HTTP",
+			false, "http", "plaintext", "client_cert_required"),
+		sidecar("otlp-strict-mtls", "imitates Istio's sidecar in STRICT mode, to an agent that speaks TLS without a certificate",
+			false, "grpc", "tls", "client_cert_required", "hostname_mismatch"),
+		sidecar("otlp-strict-permissive", "imitates Istio's sidecar in STRICT mode, where PERMISSIVE is expected",
+			false, "grpc", "permissive", "otlp_expectation"),
+		sidecar("otlp-strict-expected", "imitates Istio's sidecar in STRICT mode, as is expected",
+			false, "grpc", "mtls"),
+		sidecar("otlp-permissive", "imitates Istio's sidecar in PERMISSIVE mode, as is expected",
+			true, "grpc", "permissive"),
+		sidecar("otlp-permissive-http", "imitates Istio's sidecar in PERMISSIVE mode, as is expected of the port of HTTP",
+			true, "http", "permissive"),
+		{Name: "otlp-no-sidecar", Summary: "is a collector without a sidecar, where PERMISSIVE is expected",
+			Reasons: []string{"otlp_expectation"},
+			start: func(i *Instance) error {
+				i.labelCollector()
+				return i.receiveAt(h2c(), "grpc", "permissive")
+			}},
 	}
 }
 
@@ -27,25 +50,6 @@ func (i *Instance) labelCollector() {
 	i.Target.Labels = map[string]string{
 		"kind": "otlp", "namespace": "monitoring", "service": "otel-collector", "port_name": "grpc-otlp",
 	}
-}
-
-// startSidecar runs what Istio's sidecar is to a client outside the mesh.
-func startSidecar(i *Instance) error {
-	i.labelCollector()
-	cert, err := i.lab.CA.Issue(func(c *x509.Certificate) {
-		c.Subject = pkix.Name{}
-		c.DNSNames, c.IPAddresses = nil, nil
-		c.URIs = spiffe("monitoring", "otel-collector")
-	})
-	if err != nil {
-		return err
-	}
-	cfg := withCertificate(cert)
-	cfg.NextProtos = []string{"istio", "h2"}
-	cfg.ClientAuth = tls.RequireAndVerifyClientCert
-	cfg.ClientCAs = x509.NewCertPool()
-	cfg.ClientCAs.AddCert(i.lab.CA.Cert)
-	return i.serveTLS(cfg)
 }
 
 // kubeletScenarios are a kubelet, dialled by IP and judged by the cluster's CA.

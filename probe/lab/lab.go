@@ -54,6 +54,8 @@ func Scenarios() []Scenario {
 		dnsScenarios(),
 		tcpScenarios(),
 		startTLSScenarios(),
+		grpcScenarios(),
+		otlpScenarios(),
 		hostileScenarios(),
 		linuxScenarios(),
 	)

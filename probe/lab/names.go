@@ -23,6 +23,10 @@ func (i *Instance) ask(server string) {
 		p.Resolver = server
 	case *probe.HTTPProber:
 		p.Resolver = server
+	case *probe.GRPCProber:
+		p.Resolver = server
+	case *probe.OTLPProber:
+		p.Resolver = server
 	}
 }
 

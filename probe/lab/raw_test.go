@@ -33,6 +33,10 @@ func goClient(ctx context.Context, target *probe.Target) string {
 		said, err = lookUp(ctx, target, p)
 	case *probe.TCPProber:
 		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, nil))
+	case *probe.GRPCProber:
+		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, []string{"h2"}))
+	case *probe.OTLPProber:
+		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, []string{"h2"}))
 	case *probe.HTTPProber:
 		said, err = get(ctx, target.Address, &http.Transport{
 			DialContext:       dialer(resolverOf(target)).DialContext,
@@ -163,6 +167,10 @@ func resolverOf(target *probe.Target) string {
 	case *probe.TLSProber:
 		return p.Resolver
 	case *probe.HTTPProber:
+		return p.Resolver
+	case *probe.GRPCProber:
+		return p.Resolver
+	case *probe.OTLPProber:
 		return p.Resolver
 	}
 	return ""

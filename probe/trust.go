@@ -77,7 +77,7 @@ func parseTrust(t Trust) (*roots, error) {
 	for _, c := range certs {
 		pool.AddCert(c)
 	}
-	id := sha256.Sum256(append(data, fmt.Sprint(t.System)...))
+	id := sha256.Sum256([]byte(origin + "\x00" + string(data)))
 	return &roots{pool: pool, certs: certs, id: id, origin: origin}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 type roots struct {
 	pool   *x509.CertPool      // what to verify against; nil: the system's roots
 	certs  []*x509.Certificate // those given explicitly; empty for the system's
-	id     [32]byte            // hash of the content: another pool has another id
+	id     [32]byte            // hash of content and origin, which a verdict names
 	origin string              // "file /x/ca.crt", "the caBundle", "the system's roots"
 }
 

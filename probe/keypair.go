@@ -34,16 +34,23 @@ func (s *keypairStore) load(certFile, keyFile string) (*keypair, error) {
 		return nil, nil
 	}
 	files := keypairFiles{certFile, keyFile}
-	stamps := [2]fileStamp{stampOf(certFile), stampOf(keyFile)}
+	stamps := stampsOf(files)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.loaded[files]
 	if p == nil || p.stamps != stamps {
 		p = readKeypair(files)
+		if now := stampsOf(files); p.err != nil && now != stamps {
+			p, stamps = readKeypair(files), now // a rotation came between the two files
+		}
 		p.stamps = stamps
 		s.loaded[files] = p
 	}
 	return p, p.err
+}
+
+func stampsOf(files keypairFiles) [2]fileStamp {
+	return [2]fileStamp{stampOf(files.cert), stampOf(files.key)}
 }
 
 func readKeypair(files keypairFiles) *keypair {

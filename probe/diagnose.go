@@ -59,7 +59,8 @@ type finding struct {
 
 const (
 	diagnosesPerSecond = 2
-	diagnosesAtOnce    = 100 // a node that loses its network sees many verdicts change at once
+	diagnosesAtOnce    = 100     // a node that loses its network sees many verdicts change at once
+	maxFindings        = 1 << 14 // kept: a target's addresses may change for ever
 )
 
 func newLore() *lore {
@@ -91,6 +92,9 @@ func (l *lore) recall(key loreKey) (finding, bool) {
 func (l *lore) learn(key loreKey, f finding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.known) >= maxFindings {
+		clear(l.known)
+	}
 	l.known[key] = f
 }
 
@@ -169,6 +173,7 @@ func ambiguous(a *Attempt) (*Problem, []experiment) {
 }
 
 func (s *session) investigate(ctx context.Context, key loreKey, a *Attempt, p *Problem, tries []experiment) {
+	defer notePanic(a)
 	f, known := s.lore.recall(key)
 	if !known || f.of != p.Reason {
 		if !s.lore.limiter.Allow() {

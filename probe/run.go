@@ -161,15 +161,18 @@ func (s *session) resolve(ctx context.Context, at endpoint, a *Attempt) []netip.
 	return addrs
 }
 
-// attempt runs the prober. A panic in it is a fault of ours and must not take the
-// daemon down.
+// attempt runs the prober.
 func (s *session) attempt(ctx context.Context, a *Attempt) {
-	defer func() {
-		if r := recover(); r != nil {
-			p := reasonProberPanic.problem("%v", r)
-			p.Notes = []string{string(debug.Stack())}
-			a.Problems = append(a.Problems, p)
-		}
-	}()
+	defer notePanic(a)
 	s.target.Module.Prober.attempt(ctx, s, a)
+}
+
+// notePanic, deferred, makes a panic a problem of a. It is a fault of ours, and
+// must not take the daemon down.
+func notePanic(a *Attempt) {
+	if r := recover(); r != nil {
+		p := reasonProberPanic.problem("%v", r)
+		p.Notes = []string{string(debug.Stack())}
+		a.Problems = append(a.Problems, p)
+	}
 }

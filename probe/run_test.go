@@ -31,6 +31,28 @@ func TestPanicIsAResult(t *testing.T) {
 	}
 }
 
+func TestPanicInExperimentIsAResult(t *testing.T) {
+	s := &session{Runner: NewRunner("n"), target: targetOf(nil)}
+	a := Attempt{Problems: []Problem{reasonEOF.problem("closed")}}
+	fails := experiment{try: func(*trial, context.Context) { panic("oh no") }}
+	s.investigate(t.Context(), loreKey{}, &a, &a.Problems[0], []experiment{fails})
+	if len(a.Problems) != 2 || a.Problems[0].Reason != reasonEOF || a.Problems[1].Reason != reasonProberPanic {
+		t.Errorf("an experiment that panics gives %+v", a.Problems)
+	}
+}
+
+// What is kept of experiments is bounded, however often addresses change.
+func TestLoreIsBounded(t *testing.T) {
+	l := newLore()
+	for i := range maxFindings + 1 {
+		addr := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+		l.learn(loreKey{"t", netip.AddrPortFrom(addr, 443)}, finding{of: reasonEOF})
+	}
+	if n := len(l.known); n > maxFindings {
+		t.Errorf("%d findings are kept", n)
+	}
+}
+
 // A run that our own shutdown cancels says nothing about its target.
 func TestCancelledIsInvalid(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

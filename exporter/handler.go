@@ -92,6 +92,7 @@ func (h *Handler) routes() *http.ServeMux {
 	mux.HandleFunc("POST /-/reload", h.reloadConfig)
 	mux.HandleFunc("GET /{$}", h.landing)
 	mux.HandleFunc("GET /style.css", h.style)
+	mux.HandleFunc("/", misdirected)
 	return mux
 }
 
@@ -121,6 +122,20 @@ func (h *Handler) reloadConfig(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	writePlain(w, http.StatusOK, "reloaded")
+}
+
+// misdirected answers what asks for a path or by a method that there is not.
+func misdirected(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/-/reload":
+		w.Header().Set("Allow", http.MethodPost)
+		writePlain(w, http.StatusMethodNotAllowed, "/-/reload takes a POST: curl -X POST")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		writePlain(w, http.StatusMethodNotAllowed, "this path takes a GET, and no "+printable(r.Method))
+	default:
+		writePlain(w, http.StatusNotFound, "nothing is here: see /, /metrics, /probe?target=NAME, /targets, /results, /-/healthy or /-/ready")
+	}
 }
 
 func writePlain(w http.ResponseWriter, status int, text string) {

@@ -25,9 +25,10 @@ func TestControl(t *testing.T) {
 		{"not ready", "GET", "/-/ready", exporter.Config{Ready: fail}, 503, "config.yaml:3:5"},
 		{"reload", "POST", "/-/reload", exporter.Config{}, 200, "reloaded"},
 		{"reload fails", "POST", "/-/reload", exporter.Config{Reload: fail}, 500, "config.yaml:3:5: no such key"},
-		{"reload by GET", "GET", "/-/reload", exporter.Config{}, 405, ""},
+		{"reload by GET", "GET", "/-/reload", exporter.Config{}, 405, "/-/reload takes a POST"},
 		{"probe by POST", "POST", "/probe?target=a", exporter.Config{}, 404, "no target has the name"},
-		{"nothing there", "GET", "/nothing", exporter.Config{}, 404, ""},
+		{"nothing there", "GET", "/nothing", exporter.Config{}, 404, "see /, /metrics, /probe?target=NAME"},
+		{"metrics by POST", "POST", "/metrics", exporter.Config{}, 405, "takes a GET, and no POST"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.config.Store, test.config.Runner = exporter.NewStore(nil), probe.NewRunner("")

@@ -3,6 +3,7 @@ package exporter
 import (
 	"bytes"
 	"io"
+	"runtime"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -75,6 +76,7 @@ func (f *family) flush() {
 	if f.head != nil {
 		f.head.dropping = true
 	}
+	runtime.Gosched() // the agent has one processor, and probes under way measure time
 }
 
 // write writes a family that was built elsewhere.

@@ -61,6 +61,7 @@ func (f *agentFlags) run(ctx context.Context) error {
 	if f.concurrency < 1 {
 		return fmt.Errorf("--probe.concurrency=%d: write at least 1", f.concurrency)
 	}
+	useOneProcessor()
 	log := promslog.New(&f.log)
 	node := cmp.Or(f.node, defaultNode())
 	log.Info("Starting tlsprobe", "version", version.Info(), "build", version.BuildContext(), "node", node)

@@ -117,8 +117,9 @@ func BenchmarkMetrics(b *testing.B) {
 			var spent, controlSpent time.Duration
 			var before, after runtime.MemStats
 			var allocs uint64
+			var w *sink
 			for b.Loop() {
-				w := &sink{header: http.Header{}}
+				w = &sink{header: http.Header{}}
 				runtime.ReadMemStats(&before)
 				began := time.Now()
 				ours.ServeHTTP(w, r)
@@ -132,6 +133,7 @@ func BenchmarkMetrics(b *testing.B) {
 			b.ReportMetric(float64(spent)/float64(controlSpent), "ratio")
 			b.ReportMetric(float64(spent.Microseconds())/1000/float64(b.N), "ms/scrape")
 			b.ReportMetric(float64(allocs)/float64(b.N), "allocs/scrape")
+			b.ReportMetric(float64(w.bytes)/1e6, "MB/scrape")
 		})
 	}
 }

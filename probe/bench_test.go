@@ -65,7 +65,10 @@ func serve() {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-type server struct{ addr, ca string }
+type server struct {
+	addr, ca string
+	roots    *x509.CertPool
+}
 
 func startServer(b *testing.B) server {
 	cmd := exec.Command(os.Args[0])
@@ -95,20 +98,22 @@ func startServer(b *testing.B) server {
 		}
 		pem.WriteString(line)
 	}
-	return server{strings.TrimSpace(addr), pem.String()}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(pem.String()))
+	return server{strings.TrimSpace(addr), pem.String(), roots}
 }
 
 func BenchmarkTLS(b *testing.B) {
 	s := startServer(b)
 	module := probe.BuiltinModules()["tls"]
-	compare(b, s.target(s.addr, module), func() error { return s.bare(b, nil) })
+	compare(b, s.target(s.addr, module), func() error { return s.bare(nil) })
 }
 
 func BenchmarkHTTPS(b *testing.B) {
 	s := startServer(b)
 	module := probe.BuiltinModules()["http"]
 	compare(b, s.target("https://"+s.addr+"/", module), func() error {
-		return s.bare(b, func(c *tls.Conn) error {
+		return s.bare(func(c *tls.Conn) error {
 			if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: " + benchName + "\r\nConnection: close\r\n\r\n")); err != nil {
 				return err
 			}
@@ -123,14 +128,12 @@ func (s server) target(address string, m *probe.Module) *probe.Target {
 }
 
 // bare is the control: what any Go program must do to judge a TLS server.
-func (s server) bare(b *testing.B, use func(*tls.Conn) error) error {
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(s.ca))
+func (s server) bare(use func(*tls.Conn) error) error {
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		return err
 	}
-	c := tls.Client(conn, &tls.Config{ServerName: benchName, RootCAs: roots})
+	c := tls.Client(conn, &tls.Config{ServerName: benchName, RootCAs: s.roots})
 	defer c.Close()
 	if err := c.Handshake(); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tlsprobe": main})
+	testscript.Main(m, map[string]func(){"tlsprobe": main, "bench-target": benchTarget, "bench-control": benchControl})
 }
 
 // TestScripts runs the scripts of testdata/script: the manual of the commands, as

@@ -62,6 +62,31 @@ func TestStartTLSServers(t *testing.T) {
 	}
 }
 
+// The modules that blackbox_exporter documents for PostgreSQL and IMAP work, and
+// are quiet here.
+func TestBlackboxStartTLSModules(t *testing.T) {
+	ca := newCA(t, "blackbox")
+	for _, tt := range []struct {
+		server startTLSServer
+		steps  []probe.QueryResponse
+	}{
+		{startTLSServer{protocol: "postgres", start: startPostgres}, []probe.QueryResponse{
+			{Send: "\x00\x00\x00\x08\x04\xd2\x16\x2f"}, {ExpectBytes: "S"}, {StartTLS: true},
+		}},
+		{startTLSServer{protocol: "imap", start: startDovecot, ordinary: `imap-login: Info: `}, []probe.QueryResponse{
+			{Expect: expression("OK.*STARTTLS")}, {Send: ". STARTTLS"}, {Expect: expression("OK")}, {StartTLS: true},
+			{Send: ". capability"}, {Expect: expression("CAPABILITY IMAP4rev1")},
+		}},
+	} {
+		t.Run(tt.server.protocol, func(t *testing.T) {
+			t.Parallel()
+			p := probe.NewProber("tcp").(*probe.TCPProber)
+			p.QueryResponse = tt.steps
+			tt.server.run(t, issue(t, ca), true).mustGiveTo(t, p, ca.PEM(), "")
+		})
+	}
+}
+
 // runningServer is a server that has started.
 type runningServer struct {
 	startTLSServer
@@ -87,9 +112,14 @@ func (s startTLSServer) run(t *testing.T, cert tls.Certificate, withTLS bool) ru
 // mustGive probes the server, and wants a verdict and no complaint in its log.
 func (s runningServer) mustGive(t *testing.T, trusted, reason string) {
 	t.Helper()
-	before := len(s.log())
 	p := probe.NewProber("tcp").(*probe.TCPProber)
 	p.StartTLS = s.protocol
+	s.mustGiveTo(t, p, trusted, reason)
+}
+
+func (s runningServer) mustGiveTo(t *testing.T, p *probe.TCPProber, trusted, reason string) {
+	t.Helper()
+	before := len(s.log())
 	wantVerdict(t, &probe.Target{
 		Name: s.protocol, Address: s.addr, ServerName: quietName, Trust: probe.Trust{PEM: trusted},
 		Module: &probe.Module{Name: "tcp", Kind: "tcp", Prober: p},

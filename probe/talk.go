@@ -73,7 +73,7 @@ func (t *talk) line() (string, *Problem) {
 
 // next returns the next n bytes, or the problem that prevents it.
 func (t *talk) next(n int) ([]byte, *Problem) {
-	if t.left -= n; t.left < 0 {
+	if t.left -= n; n < 0 || t.left < 0 {
 		return nil, t.ended(errTalksTooMuch, "")
 	}
 	b := make([]byte, n)

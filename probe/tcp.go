@@ -40,7 +40,8 @@ type QueryResponse struct {
 	ExpectBytes string `yaml:"expect_bytes,omitempty"`
 	// Labels are kept of what matched Expect; ${1} in a value is a group of it.
 	Labels []ExpectLabel `yaml:"labels,omitempty"`
-	// Send is sent with a line feed behind it; ${1} is a group of Expect.
+	// Send is sent with a line feed behind it, unless it holds a NUL; ${1} is a
+	// group of Expect.
 	Send     string `yaml:"send,omitempty"`
 	StartTLS bool   `yaml:"starttls,omitempty"`
 }

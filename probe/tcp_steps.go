@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -35,7 +36,17 @@ func (d *dialogue) exchange(step *QueryResponse) *Problem {
 		return p
 	}
 	d.talk.awaits = "what was sent to be taken"
-	return d.talk.say(send + "\n")
+	return d.talk.say(asLine(send))
+}
+
+// asLine puts a line feed behind text, as blackbox_exporter does. What holds a NUL
+// is no line: PostgreSQL takes a byte behind its request for an attack, and says
+// so in its log.
+func asLine(send string) string {
+	if strings.Contains(send, "\x00") {
+		return send
+	}
+	return send + "\n"
 }
 
 // expectLine reads lines until one matches, and returns what to send then.

@@ -72,7 +72,7 @@ func TestQuietInGoServerLog(t *testing.T) {
 			srv.Close()
 			<-served
 			if got := lines.String(); got != "" {
-				t.Errorf("%d probes left %d lines, the first: %s", 2*quietProbes, strings.Count(got, "\n"), firstLine(got))
+				t.Errorf("%d probes left %d lines, the first: %s", 3*quietProbes, strings.Count(got, "\n"), firstLine(got))
 			}
 		})
 	}
@@ -87,6 +87,7 @@ func probeQuietly(t *testing.T, addr, ca, reason string) {
 	for _, target := range []*probe.Target{
 		{Name: "tls", Address: addr, Module: modules["tls"]},
 		{Name: "http", Address: "https://" + addr + "/", Module: modules["http"]},
+		{Name: "tcp", Address: addr, Module: modules["tls_connect"]},
 	} {
 		target.ServerName, target.Trust = quietName, probe.Trust{PEM: ca}
 		if err := probeMany(t, r, target, reason); err != nil {

@@ -21,7 +21,7 @@ func TestQuietInNginxLog(t *testing.T) {
 			n := startNginx(t, cert, "")
 			probeQuietly(t, n.addr, ca.PEM(), tt.reason)
 			if got := n.complaints(t); got != "" {
-				t.Errorf("%d probes left in nginx's log: %s", 2*quietProbes, got)
+				t.Errorf("%d probes left in nginx's log: %s", 3*quietProbes, got)
 			}
 		})
 	}

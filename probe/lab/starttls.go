@@ -51,7 +51,7 @@ func startTLSScenarios() []Scenario {
 			Reasons: []string{"cert_expired"},
 			start:   func(i *Instance) error { return i.converseAt("smtp", smtpScript, expired) }},
 		{Name: "starttls-eof", Summary: "an SMTP server that closes in place of the handshake", Reasons: []string{"eof"},
-			start: func(i *Instance) error { return i.converseAt("smtp", smtpScript[:5]) }},
+			start: func(i *Instance) error { return i.converseAt("smtp", append(smtpScript[:5:5], hearHello)) }},
 	}
 	for _, protocol := range []struct {
 		name, article string
@@ -75,6 +75,7 @@ type script []line
 type line struct {
 	send, hear string
 	more       bool // hear is the beginning of what comes in one breath
+	hello      bool // hear a ClientHello, so that a close which follows is a FIN and no RST
 	tls, wait  bool // shake hands here; wait for the peer to close
 }
 
@@ -83,6 +84,7 @@ func hear(text string) line      { return line{hear: text} }
 func hearBegin(text string) line { return line{hear: text, more: true} }
 
 var (
+	hearHello = line{hello: true}
 	handshake = line{tls: true}
 	wait      = line{wait: true}
 )
@@ -148,6 +150,10 @@ func (s script) play(c io.ReadWriter, cfg *tls.Config) error {
 			}
 			defer secure.Close()
 			c, in = secure, bufio.NewReader(secure)
+		case turn.hello:
+			if _, err := peekHello(in); err != nil {
+				return err
+			}
 		case turn.wait:
 			io.Copy(io.Discard, in)
 		case turn.send != "":

@@ -140,7 +140,7 @@ func TestProbeMetrics(t *testing.T) {
 		{"starttls-cert-expired", []string{"probe_success 0", "probe_failed_due_to_regex 0", "probe_ssl_earliest_cert_expiry ",
 			`probe_failure_info{reason="cert_expired",phase="verify"} 1`}},
 		{"good-redirect", []string{"probe_success 1", "probe_http_status_code 200", "probe_http_redirects 1", "probe_http_ssl 1", "probe_ip_protocol 4",
-			"probe_http_version 1.1", `probe_tls_version_info{version="TLS 1.3"} 1`, `probe_node_info{node="node-a"} 1`, "probe_ssl_earliest_cert_expiry "}},
+			"probe_http_version 2", `probe_tls_version_info{version="TLS 1.3"} 1`, `probe_node_info{node="node-a"} 1`, "probe_ssl_earliest_cert_expiry "}},
 		{"cert-no-ip", []string{"probe_success 0", `probe_failure_info{reason="missing_ip_san",phase="verify"} 1`,
 			"probe_ssl_earliest_cert_expiry ", `probe_ssl_last_chain_info{fingerprint_sha256="`, `probe_tls_version_info{version="TLS 1.3"} 1`}},
 	} {

@@ -39,7 +39,7 @@ func isRedirect(hop *probe.Hop) bool {
 // isStopped reports whether the last redirect was not followed.
 func isStopped(r *probe.Result) bool {
 	prober, ok := r.Target.Module.Prober.(*probe.HTTPProber)
-	return ok && !prober.FollowRedirects || has(deciding(r), "redirect_loop", "redirect_limit", "address_refused")
+	return ok && !prober.Follows() || has(deciding(r), "redirect_loop", "redirect_limit", "address_refused")
 }
 
 func isHTTP(r *probe.Result) bool { return r.Target.Module.Kind == "http" }
@@ -124,5 +124,40 @@ func fillHTTPVersion(f *family, r *probe.Result) {
 	default:
 		version, _ := strconv.ParseFloat(strings.TrimPrefix(hop.Proto, "HTTP/"), 64)
 		f.add(version)
+	}
+}
+
+// fillContentLength gives what the answer said, -1 where it did not.
+func fillContentLength(f *family, r *probe.Result) {
+	switch hop := answer(r); {
+	case !isHTTP(r):
+	case hop == nil:
+		f.add(0)
+	default:
+		f.add(float64(deciding(r).HTTP.ContentLength))
+	}
+}
+
+func fillLastModified(f *family, r *probe.Result) {
+	if isHTTP(r) && answer(r) != nil && !deciding(r).HTTP.LastModified.IsZero() {
+		f.add(unix(deciding(r).HTTP.LastModified))
+	}
+}
+
+// fillFailedRegexp is there for each probe of http, and for those of tcp that came
+// to talk.
+func fillFailedRegexp(f *family, r *probe.Result) {
+	switch a := deciding(r); {
+	case isHTTP(r):
+		f.add(boolean(has(a, "http_header_mismatch", "http_body_mismatch")))
+	case a.TCP != nil:
+		f.add(boolean(a.TCP.MismatchedLine))
+	}
+}
+
+func fillFailedCEL(f *family, r *probe.Result) {
+	p, ok := r.Target.Module.Prober.(*probe.HTTPProber)
+	if ok && p.FailIfJSONMatches+p.FailIfJSONNotMatches != "" {
+		f.add(boolean(has(deciding(r), "http_cel_mismatch")))
 	}
 }

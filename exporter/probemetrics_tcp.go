@@ -10,12 +10,6 @@ func fillMismatchedBytes(f *family, r *probe.Result) {
 	}
 }
 
-func fillMismatchedLine(f *family, r *probe.Result) {
-	if t := deciding(r).TCP; t != nil {
-		f.add(boolean(t.MismatchedLine))
-	}
-}
-
 func fillExpected(f *family, r *probe.Result) {
 	t := deciding(r).TCP
 	if t == nil || len(t.Labels) == 0 {

@@ -149,6 +149,9 @@ func (s *session) diagnose(ctx context.Context, res *Result, budget time.Duratio
 
 // ambiguous returns the problem of a that experiments can tell more of.
 func ambiguous(a *Attempt) (*Problem, []experiment) {
+	if a.QUIC != nil {
+		return nil, nil // experiments are made over TCP
+	}
 	redirected := a.HTTP != nil && len(a.HTTP.Hops) > 1
 	upgraded := a.TCP != nil && a.TCP.Upgraded
 	for i := range a.Problems {

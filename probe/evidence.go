@@ -9,8 +9,13 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"golang.org/x/net/http2"
 )
 
 // Evidence is what is known about how a connection ended, in a form that no
@@ -31,6 +36,9 @@ type Evidence struct {
 
 	First        []byte // the first bytes the peer sent, at most 64
 	PeerProtocol string // what First shows the peer to speak, "" if TLS or nothing
+
+	QUIC *QUIC  // the facts of a connection over QUIC, nil over TCP
+	Code string // the QUIC, HTTP/2 or HTTP/3 error code that ended it, "" if none
 
 	ClientCertRequested bool
 	ClientCertSent      bool
@@ -76,6 +84,8 @@ func newEvidence(phase Phase, err error, rec *recorder) *Evidence {
 	}
 	e.readAlert(err, rec)
 	e.readEnd(err)
+	e.readQUIC(err)
+	e.readStream(err)
 	e.readLookup(err)
 	e.readDial(err)
 	return e
@@ -135,6 +145,56 @@ func (e *Evidence) readEnd(err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &timeout) && timeout.Timeout():
 		e.End = EndTimeout
+	}
+}
+
+const (
+	// cryptoError is the first of the 256 codes by which QUIC carries a TLS alert
+	// (RFC 9001, Section 4.8).
+	cryptoError = 0x100
+
+	versionNegotiation = "VERSION_NEGOTIATION"
+	invalidToken       = "INVALID_TOKEN" // RFC 9000, Section 20.1
+)
+
+// readQUIC finds the alert, or the error code, that ended a QUIC connection. All
+// of quic-go's errors are [net.ErrClosed] as well, and where our own TLS refused
+// the peer, an alert within: the code comes first.
+func (e *Evidence) readQUIC(err error) {
+	var transport *quic.TransportError
+	var versions *quic.VersionNegotiationError
+	var reset *quic.StatelessResetError
+	var application *quic.ApplicationError
+	switch {
+	case errors.As(err, &transport) && transport.ErrorCode.IsCryptoError():
+		e.Alert, e.AlertFrom = int(transport.ErrorCode-cryptoError), Us
+		if transport.Remote {
+			e.AlertFrom = Peer
+		}
+	case errors.As(err, &transport):
+		e.Code = transport.ErrorCode.String()
+	case errors.As(err, &versions):
+		e.Code = versionNegotiation
+	case errors.As(err, &reset):
+		e.Code, e.End = "stateless reset", EndReset
+	case errors.As(err, &application):
+		e.Code = "application error " + strconv.FormatUint(uint64(application.ErrorCode), 10)
+	}
+}
+
+// readStream finds the code by which the peer ended a request over HTTP/2 or
+// HTTP/3. A code of our own side says that the peer's words made no sense.
+func (e *Evidence) readStream(err error) {
+	var stream http2.StreamError
+	var goAway http2.GoAwayError
+	var h3 *http3.Error
+	switch {
+	case errors.As(err, &stream) && strings.Contains(stream.Error(), "received from peer"):
+		e.Code = stream.Code.String()
+	case errors.As(err, &goAway):
+		e.Code = goAway.ErrCode.String()
+	case errors.As(err, &h3) && h3.Remote:
+		e.Code = h3.ErrorCode.String()
 	}
 }
 

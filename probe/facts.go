@@ -64,13 +64,18 @@ type OCSP struct {
 // Read-only.
 type HTTP struct {
 	Hops []Hop // in order; the last one is the answer. At least one.
-	Body int64 // bytes of the last hop's body that were read
+	Body int64 // bytes of the last hop's body that were read, after decompression
+
+	ContentLength int64     // of the last answer as it says; -1: it does not, 0: there was none
+	LastModified  time.Time // as the last answer says; zero: it does not
+	AltSvc        string    // the last answer's Alt-Svc (RFC 7838), "" if none
 }
 
 // A Hop is one request and its answer.
 type Hop struct {
 	Method, URL string
 	Peer        netip.AddrPort
+	Proxy       string // URL of the proxy between, "" if none
 	Proto       string // "HTTP/1.1"; "" without an answer
 	Status      int    // 0 without an answer
 	Location    string // as sent

@@ -21,6 +21,7 @@ type grpcLine struct {
 
 // duplex is a connection that can be parted with politely.
 type duplex interface {
+	evidence(Phase, error) *Evidence
 	net.Conn
 	part(context.Context) *Evidence
 }

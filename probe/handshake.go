@@ -65,7 +65,7 @@ func shakeHands(tcp net.Conn, release func(), h hello) (*conn, *Evidence) {
 	if h.client != nil {
 		c.facts.ClientCert = h.client.facts
 	}
-	c.Conn = tls.Client(c.rec, c.config(h))
+	c.Conn = tls.Client(c.rec, h.config(c.facts))
 
 	var err error
 	if len(h.preamble) > 0 {
@@ -78,7 +78,8 @@ func shakeHands(tcp net.Conn, release func(), h hello) (*conn, *Evidence) {
 		c.close()
 		return nil, c.evidence(PhaseTLS, err)
 	}
-	c.noteState()
+	c.state = c.ConnectionState()
+	c.facts.note(&c.state)
 	return c, nil
 }
 
@@ -90,10 +91,11 @@ func localOf(c net.Conn) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// config turns h into crypto/tls's terms. GetClientCertificate is called if and
-// only if the server sent a CertificateRequest; Certificates would silently send
-// nothing where the server's list of CAs lacks ours.
-func (c *conn) config(h hello) *tls.Config {
+// config turns h into crypto/tls's terms; what the server asks for is noted in
+// facts. GetClientCertificate is called if and only if the server sent a
+// CertificateRequest; Certificates would silently send nothing where the server's
+// list of CAs lacks ours.
+func (h hello) config(facts *TLS) *tls.Config {
 	return &tls.Config{
 		ServerName:         h.serverName,
 		NextProtos:         h.alpn,
@@ -102,24 +104,22 @@ func (c *conn) config(h hello) *tls.Config {
 		CurvePreferences:   h.curves,
 		InsecureSkipVerify: true,
 		GetClientCertificate: func(req *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			c.facts.ClientCertRequested = true
-			c.facts.AcceptableCAs = subjects(req.AcceptableCAs)
+			facts.ClientCertRequested = true
+			facts.AcceptableCAs = subjects(req.AcceptableCAs)
 			if h.client == nil {
 				return new(tls.Certificate), nil
 			}
-			c.facts.ClientCertSent = true
+			facts.ClientCertSent = true
 			return h.client.cert, nil
 		},
 	}
 }
 
-// noteState keeps the facts of a completed handshake.
-func (c *conn) noteState() {
-	c.state = c.ConnectionState()
-	f := c.facts
-	f.Version, f.Cipher, f.Group = c.state.Version, c.state.CipherSuite, c.state.CurveID
-	f.ALPN = c.state.NegotiatedProtocol
-	f.SCTs = len(c.state.SignedCertificateTimestamps)
+// note keeps the facts of a completed handshake.
+func (f *TLS) note(state *tls.ConnectionState) {
+	f.Version, f.Cipher, f.Group = state.Version, state.CipherSuite, state.CurveID
+	f.ALPN = state.NegotiatedProtocol
+	f.SCTs = len(state.SignedCertificateTimestamps)
 }
 
 // evidence reads an error of this connection.

@@ -5,97 +5,128 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"golang.org/x/net/http/httpguts"
 )
 
 // HTTPProber sends one request, over TLS for an https URL, and follows
 // redirects hop by hop. Nothing is sent to a peer that is not trusted.
 type HTTPProber struct {
-	TLSConfig TLSConfig `yaml:"tls_config,omitempty"`
-	Method    string    `yaml:"method,omitempty"` // default GET
-	// Headers are sent to the target's own host only; Host sets the name asked for.
-	Headers map[string]string `yaml:"headers,omitempty"`
-	// ValidStatusCodes are the answers that are right; default: 200 to 299.
-	ValidStatusCodes []int `yaml:"valid_status_codes,omitempty"`
-	FollowRedirects  bool  `yaml:"follow_redirects"` // default true
+	TLSConfig       TLSConfig `yaml:"tls_config,omitempty"`
+	RequestSettings `yaml:",inline"`
+	AnswerSettings  `yaml:",inline"`
+	Credentials     `yaml:",inline"`
+	ProxySettings   `yaml:",inline"`
+
+	FollowRedirects bool `yaml:"follow_redirects"` // default true
+	// NoFollowRedirects is blackbox_exporter's older word; where it is written it
+	// counts.
+	NoFollowRedirects *bool `yaml:"no_follow_redirects,omitempty"`
 	// MaxRedirects bounds the redirects that are followed; default 10.
 	MaxRedirects int `yaml:"max_redirects,omitempty"`
 	// RequireHTTPS makes an http URL that does not lead to https a problem.
 	RequireHTTPS bool `yaml:"require_https,omitempty"`
-	// BodySizeLimit is how many bytes of a body are read; 0: the default, 10 MiB.
-	BodySizeLimit   int64 `yaml:"body_size_limit,omitempty"`
+
+	EnableHTTP2 bool `yaml:"enable_http2"` // offer h2 over TLS; default true
+	// EnableHTTP3 asks https URLs over QUIC, and only so.
+	EnableHTTP3 bool `yaml:"enable_http3,omitempty"`
+	// CheckHTTP3 makes it a problem if a server that advertises HTTP/3 does not
+	// answer there.
+	CheckHTTP3      bool `yaml:"check_http3,omitempty"`
 	AddressSettings `yaml:",inline"`
 }
 
-var _ = registerProber("http", func() Prober {
+var _ = registerProber("http", func() Prober { return newHTTPProber() })
+
+// blackbox_exporter's names for the prober with its defaults, and for a POST.
+var (
+	_ = registerModule("http_2xx", "http", func() Prober { return newHTTPProber() })
+	_ = registerModule("http_post_2xx", "http", func() Prober {
+		p := newHTTPProber()
+		p.Method = http.MethodPost
+		return p
+	})
+)
+
+func newHTTPProber() *HTTPProber {
 	return &HTTPProber{
-		Method: http.MethodGet, FollowRedirects: true, MaxRedirects: 10, BodySizeLimit: defaultBodySize,
+		RequestSettings: RequestSettings{Method: http.MethodGet},
+		FollowRedirects: true,
+		MaxRedirects:    10,
+		EnableHTTP2:     true,
 		AddressSettings: defaultAddresses(),
 	}
-})
-
-const defaultBodySize = 10 << 20
+}
 
 // Validate implements [Prober].
 func (p *HTTPProber) Validate() error {
-	if !httpguts.ValidHeaderFieldName(p.Method) {
-		return settingErrorf("method", "%q is no HTTP method", p.Method)
-	}
-	for name, value := range p.Headers {
-		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return settingErrorf("headers."+name, "is no HTTP header")
-		}
-	}
-	for i, code := range p.ValidStatusCodes {
-		if code < 100 || code > 599 {
-			return settingErrorf("valid_status_codes["+strconv.Itoa(i)+"]", "%d is no HTTP status: write 100 to 599", code)
-		}
-	}
 	if p.MaxRedirects < 0 {
 		return settingErrorf("max_redirects", "%d is negative", p.MaxRedirects)
 	}
-	if p.BodySizeLimit < 0 {
-		return settingErrorf("body_size_limit", "%d is negative", p.BodySizeLimit)
+	if p.EnableHTTP3 && p.ProxySettings.used() {
+		return settingErrorf("enable_http3", "goes through no proxy: remove one of the two")
 	}
-	return cmp.Or(p.TLSConfig.validate(), p.AddressSettings.validate())
+	if p.EnableHTTP3 && p.TLSConfig.MaxVersion != 0 && p.TLSConfig.MaxVersion < tlsVersions["TLS13"] {
+		return settingErrorf("enable_http3", "needs TLS 1.3, which tls_config.max_version excludes")
+	}
+	return cmp.Or(
+		p.RequestSettings.validate(),
+		p.AnswerSettings.validate(p.EnableHTTP3),
+		p.acceptsCompression(),
+		p.Credentials.validate(),
+		p.ProxySettings.validate(),
+		p.TLSConfig.validate(),
+		p.AddressSettings.validate(),
+	)
+}
+
+// acceptsCompression says if the headers refuse what compression demands.
+func (p *HTTPProber) acceptsCompression() error {
+	accept := p.header("Accept-Encoding")
+	if p.Compression == "" || accept == "" || acceptsEncoding(accept, p.Compression) {
+		return nil
+	}
+	return settingErrorf("compression", "%s is refused by the header Accept-Encoding: %s", p.Compression, accept)
 }
 
 func (p *HTTPProber) endpoint(t *Target) (endpoint, error) {
-	u, err := parseURL(t.Address)
+	u, err := p.parse(t.Address)
 	if err != nil {
+		return endpoint{}, err
+	}
+	if u, err = p.lookedUp(u); err != nil {
 		return endpoint{}, err
 	}
 	return endpoint{u.Hostname(), portOf(u), p.AddressSettings}, nil
 }
 
 func (p *HTTPProber) attempt(ctx context.Context, s *session, a *Attempt) {
-	u, _ := parseURL(s.target.Address)
+	u, _ := p.parse(s.target.Address)
 	w := &walk{prober: p, session: s, attempt: a, visited: map[string]int{}}
 	w.follow(ctx, u)
 }
 
-// statusOK reports whether an answer with this status is what was expected.
-func (p *HTTPProber) statusOK(status int) bool {
-	if len(p.ValidStatusCodes) == 0 {
-		return status >= 200 && status <= 299
+// parse reads the address of a target of p. Without a scheme it is http's.
+func (p *HTTPProber) parse(address string) (*url.URL, error) {
+	if !hasScheme.MatchString(address) {
+		address = "http://" + address
 	}
-	return slices.Contains(p.ValidStatusCodes, status)
+	u, err := parseURL(address)
+	if err == nil && p.EnableHTTP3 {
+		u.Scheme = "https" // QUIC has no other
+	}
+	return u, err
 }
 
-// expectedStatus says in words what statusOK admits.
-func (p *HTTPProber) expectedStatus() string {
-	if len(p.ValidStatusCodes) == 0 {
-		return "status 200 to 299"
+var hasScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// Follows reports whether redirects are followed.
+func (p *HTTPProber) Follows() bool {
+	if p.NoFollowRedirects != nil {
+		return !*p.NoFollowRedirects
 	}
-	var codes []string
-	for _, code := range p.ValidStatusCodes {
-		codes = append(codes, strconv.Itoa(code))
-	}
-	return "status " + strings.Join(codes, ", ")
+	return p.FollowRedirects
 }
 
 // parseURL reads an absolute http or https URL.
@@ -114,17 +145,25 @@ func parseURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// portOf returns the port of an http or https URL, 0 if it is out of range.
+// defaultPorts of the schemes of a target or a proxy.
+var defaultPorts = map[string]uint16{"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+
+// portOf returns the port of a URL, 0 if it is out of range.
 func portOf(u *url.URL) uint16 {
 	if u.Port() == "" {
-		if u.Scheme == "https" {
-			return 443
-		}
-		return 80
+		return defaultPorts[u.Scheme]
 	}
 	n, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil {
 		return 0
 	}
 	return uint16(n)
+}
+
+// hostOnly returns the host of a Host header, without its port.
+func hostOnly(host string) string {
+	if u, err := url.Parse("//" + host); err == nil {
+		return u.Hostname()
+	}
+	return strings.TrimSpace(host)
 }

@@ -14,38 +14,33 @@ const maxOTLPAnswer = 64 << 10
 func (e *export) post(ctx context.Context, l *leg, line duplex, over *conn) {
 	defer line.part(ctx)
 	hop := Hop{Method: http.MethodPost, Peer: l.Peer, TLS: l.TLS}
-	x := httpExchange{conn: line, rec: recorderOf(line), hop: &hop, limit: maxOTLPAnswer}
-	resp, problem := x.do(e.request(over != nil))
+	x := exchange{line: &http1{stream: line}, hop: &hop, settings: &AnswerSettings{BodySizeLimit: maxOTLPAnswer}}
+	resp, problems := x.do(e.request(over != nil))
 	l.Phases[PhaseRequest] += hop.Processing + hop.Transfer
-	if resp == nil && over == nil && peerProtocol(x.rec.first(), nil) == "h2" {
+	first := recorderOf(line).first()
+	if resp == nil && over == nil && peerProtocol(first, nil) == "h2" {
 		p := reasonOTLPProtocolMismatch.problem("HTTP/1.1 was answered by HTTP/2 frames: the port speaks gRPC")
-		p.Expected, p.Received = "an answer of HTTP/1.1", fmt.Sprintf("%q", cutBytes(x.rec.first()))
-		l.answer, problem = "HTTP/2", &p
+		p.Expected, p.Received = "an answer of HTTP/1.1", fmt.Sprintf("%q", cutBytes(first))
+		l.answer, problems = "HTTP/2", []Problem{p}
 	}
-	if resp != nil && problem == nil {
-		problem = l.judge(resp)
+	if resp != nil && len(problems) == 0 {
+		problems = l.judge(resp)
 	}
-	if problem != nil {
-		l.Problems = append(l.Problems, *problem)
-	}
+	l.Problems = append(l.Problems, problems...)
 }
 
-// judge says what is wrong with an answer, nil if nothing is.
-func (l *leg) judge(resp *response) *Problem {
-	var p Problem
-	switch {
-	case resp.says != nil: // the page is TLS' answer, not the receiver's
-		p = resp.says.problem("the peer answers %s: %s", resp.Status, cut(resp.excerpt))
-		return &p
-	case resp.StatusCode != http.StatusOK:
-		p = reasonHTTPStatus.problem("the export is answered by %s", resp.Status)
-		p.Expected, p.Received = "status 200", resp.Status
+// judge says what is wrong with an answer.
+func (l *leg) judge(resp *response) []Problem {
+	if resp.says != nil { // the page is TLS' answer, not the receiver's
+		return []Problem{resp.says.problem("the peer answers %s: %s", resp.Status, cut(resp.excerpt))}
 	}
 	l.answer = resp.Status
-	if p.Reason == nil {
+	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	return &p
+	p := reasonHTTPStatus.problem("the export is answered by %s", resp.Status)
+	p.Expected, p.Received = "status 200", resp.Status
+	return []Problem{p}
 }
 
 func recorderOf(line duplex) *recorder {
@@ -61,8 +56,8 @@ func (e *export) request(overTLS bool) *http.Request {
 	if overTLS {
 		u.Scheme = "https"
 	}
-	return &http.Request{Method: http.MethodPost, URL: &u, Host: u.Host, Close: true, Header: http.Header{
-		"User-Agent":   {"tlsprobe"},
+	return &http.Request{Method: http.MethodPost, URL: &u, Host: u.Host, Header: http.Header{
+		"User-Agent":   {userAgent},
 		"Content-Type": {"application/x-protobuf"},
 	}}
 }

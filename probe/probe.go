@@ -70,6 +70,7 @@ type Attempt struct {
 	TCP      *TCP      // nil unless the tcp prober came to talk
 	GRPC     *GRPC     // nil unless the grpc prober ran
 	OTLP     *OTLP     // nil unless the otlp prober ran
+	QUIC     *QUIC     // nil unless a QUIC handshake was tried
 	Problems []Problem // the one to fix first is first; empty: all is well
 }
 

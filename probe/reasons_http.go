@@ -209,11 +209,11 @@ var reasonHTTPStatus = register(Reason{
 var reasonHTTPBodyTooLarge = register(Reason{
 	ID:       "http_body_too_large",
 	Phase:    PhaseRequest,
-	Severity: Warning,
+	Severity: Error,
 	Title:    "the body does not end within the limit",
-	Meaning: "The answer was fine so far, but its body is longer than the probe reads. The rest was left " +
-		"unread.",
-	Breaks:    "Nothing by itself: the probe cannot judge the whole body.",
+	Meaning: "The answer was fine so far, but its body is longer than body_size_limit, or, where an " +
+		"expression has to be tried on it, than the 10 MiB that are read. The rest was left unread.",
+	Breaks:    "Nothing by itself: the body cannot be judged, or is not as small as the module demands.",
 	OtherSide: "The server may log that the client went away.",
 	Causes: []string{
 		"The path serves a large or endless body (a stream, a dump).",
@@ -231,6 +231,39 @@ var reasonHTTPBodyTooLarge = register(Reason{
 			Sample:  "level=WARN msg=\"Target fails\" target=metrics reason=http_body_too_large",
 		},
 	},
+})
+
+var _ = register(Reason{
+	ID:       "http_stream_error",
+	Phase:    PhaseRequest,
+	Severity: Error,
+	Title:    "the server ended the request with an error code",
+	Meaning: "TLS is up and both sides speak HTTP/2 or HTTP/3, but instead of an answer, or amid it, the " +
+		"stream or the connection was ended with an error code (RST_STREAM, GOAWAY, CONNECTION_CLOSE).",
+	Breaks:    "This request; the others of that connection as well if it was a GOAWAY.",
+	OtherSide: "Often a crash or timeout of the backend; the proxy logs 502 or 504, or the reset.",
+	Causes: []string{
+		"The backend behind a proxy closed or crashed amid the answer (INTERNAL_ERROR).",
+		"The server is overloaded or being shut down (REFUSED_STREAM, ENHANCE_YOUR_CALM, H3_REQUEST_REJECTED).",
+		"The server wants HTTP/1.1 for this path (HTTP_1_1_REQUIRED): client certificates asked for late.",
+		"One side breaks the protocol (PROTOCOL_ERROR, COMPRESSION_ERROR).",
+	},
+	Fixes: []string{
+		"Try both: curl -v --http2 https://HOST:PORT/; curl -v --http1.1 https://HOST:PORT/",
+		"Read the backend's log at that time: kubectl -n NAMESPACE logs POD --since=10m",
+		"If only HTTP/2 fails: enable_http2: false in the module shows whether the rest works",
+	},
+	Cite: "RFC 9113, Section 7; RFC 9114, Section 8.1",
+	Logs: []LogPattern{
+		{
+			Side: ClientSide,
+			Pattern: `stream error: stream ID \d+; [A-Z_0-9]+|server sent GOAWAY and closed the connection;[^;]*ErrCode=(?:[A-MO-Z]|NO_[^E])` +
+				`|curl: \(92\)|HTTP/2 stream \d+ was not closed cleanly|ERR_HTTP2_(?:PROTOCOL|SERVER_REFUSED|STREAM)` +
+				`|NGHTTP2_[A-Z_]+|\bH3_(?:INTERNAL_ERROR|REQUEST_[A-Z]+|EXCESSIVE_LOAD|MESSAGE_ERROR|GENERAL_PROTOCOL_ERROR)\b`,
+			Sample: "Get \"https://svc.lab/\": stream error: stream ID 1; INTERNAL_ERROR; received from peer",
+		},
+	},
+	match: func(e *Evidence) bool { return e.Code != "" },
 })
 
 var _ = register(Reason{

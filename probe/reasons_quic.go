@@ -1,9 +1,11 @@
 package probe
 
+import "syscall"
+
 // How QUIC connections fail beside the TLS reasons: inside QUIC a CRYPTO_ERROR 0x1NN is
 // the TLS alert NN.
 
-var _ = register(Reason{
+var reasonQUICTimeout = register(Reason{
 	ID:       "quic_timeout",
 	Phase:    PhaseTLS,
 	Severity: Error,
@@ -34,7 +36,7 @@ var _ = register(Reason{
 			Sample: "timeout: no recent network activity",
 		},
 	},
-	LogOnly: true,
+	match: func(e *Evidence) bool { return e.QUIC != nil && e.End == EndTimeout && !e.QUIC.Retry },
 })
 
 var _ = register(Reason{
@@ -64,7 +66,7 @@ var _ = register(Reason{
 			Sample: "quic dial 10.0.9.4:443: read udp 10.0.3.17:51000->10.0.9.4:443: read: connection refused",
 		},
 	},
-	LogOnly: true,
+	match: func(e *Evidence) bool { return e.QUIC != nil && e.Errno == syscall.ECONNREFUSED },
 })
 
 var _ = register(Reason{
@@ -93,7 +95,39 @@ var _ = register(Reason{
 			Sample: "no compatible QUIC version found (we support [v1], server offered [0x5a4a8aaa v2])",
 		},
 	},
-	LogOnly: true,
+	match: func(e *Evidence) bool { return e.QUIC != nil && e.QUIC.Offered != nil && e.Code == versionNegotiation },
+})
+
+var _ = register(Reason{
+	ID:       "quic_retry",
+	Phase:    PhaseTLS,
+	Severity: Error,
+	Title:    "the server asks for proof of our address and does not take it",
+	Meaning: "The server answered with a Retry packet, as servers under attack do, and the handshake went no " +
+		"further although its token was sent back.",
+	Breaks:    "HTTP/3 and other QUIC clients of that address; browsers fall back to HTTP/2.",
+	OtherSide: "Nothing, or an invalid token.",
+	Causes: []string{
+		"The packets of one client reach different servers, which do not share the key of their tokens.",
+		"NAT on the way gives each packet another source address or port.",
+		"The server's tokens expire at once: its clock jumps, or it restarts.",
+	},
+	Fixes: []string{
+		"Keep a client on one server: sessionAffinity: ClientIP on the Service",
+		"Give all servers the same key: nginx: quic_host_key FILE",
+		"Switch it off where there is no attack: nginx: quic_retry off",
+	},
+	Cite: "RFC 9000, Section 8.1.2",
+	Logs: []LogPattern{
+		{
+			Side:    ClientSide,
+			Pattern: `\bINVALID_TOKEN\b|quic[^;]{0,60}invalid (?:retry|address validation) token`,
+			Sample:  "INVALID_TOKEN (remote): invalid token",
+		},
+	},
+	match: func(e *Evidence) bool {
+		return e.QUIC != nil && e.QUIC.Retry && (e.End == EndTimeout || e.Code == invalidToken)
+	},
 })
 
 var _ = register(Reason{
@@ -119,12 +153,12 @@ var _ = register(Reason{
 	Logs: []LogPattern{
 		{
 			Side: ClientSide,
-			Pattern: `\b(?:PROTOCOL_VIOLATION|TRANSPORT_PARAMETER_ERROR|FLOW_CONTROL_ERROR|STREAM_LIMIT_ERROR|CONNECTION_ID_LIMIT_ERROR|INVALID_TOKEN|FRAME_ENCODING_ERROR|FINAL_SIZE_ERROR|AEAD_LIMIT_REACHED|NO_VIABLE_PATH|STREAM_STATE_ERROR)\b.*\((?:local|remote|frame)` +
+			Pattern: `\b(?:PROTOCOL_VIOLATION|TRANSPORT_PARAMETER_ERROR|FLOW_CONTROL_ERROR|STREAM_LIMIT_ERROR|CONNECTION_ID_LIMIT_ERROR|FRAME_ENCODING_ERROR|FINAL_SIZE_ERROR|AEAD_LIMIT_REACHED|NO_VIABLE_PATH|STREAM_STATE_ERROR)\b.*\((?:local|remote|frame)` +
 				`|received a stateless reset` +
 				`|Application error 0x(?:[2-9a-f]|10[1-9a-f]|1[1-9a-f])\w* \((?:local|remote)\)` +
 				`|INTERNAL_ERROR \((?:local|remote)\)|CONNECTION_REFUSED \((?:local|remote)\)`,
 			Sample: "PROTOCOL_VIOLATION (remote): unexpected frame",
 		},
 	},
-	LogOnly: true,
+	match: func(e *Evidence) bool { return e.QUIC != nil && e.AlertFrom == Nobody },
 })

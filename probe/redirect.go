@@ -36,8 +36,8 @@ func (w *walk) follow(ctx context.Context, u *url.URL) {
 			break
 		}
 		next := location(u, resp)
-		if next == nil || !w.prober.FollowRedirects {
-			w.arrive(u, resp, next)
+		if next == nil || !w.prober.Follows() {
+			w.arrive(ctx, u, resp, next)
 			break
 		}
 		w.keepCookies(u, resp)
@@ -56,7 +56,7 @@ func (w *walk) follow(ctx context.Context, u *url.URL) {
 }
 
 // arrive judges the last answer. next is where it would lead on, nil if nowhere.
-func (w *walk) arrive(u *url.URL, resp *response, next *url.URL) {
+func (w *walk) arrive(ctx context.Context, u *url.URL, resp *response, next *url.URL) {
 	reached := u
 	if next != nil {
 		reached = next
@@ -85,6 +85,13 @@ func (w *walk) arrive(u *url.URL, resp *response, next *url.URL) {
 			Expected: w.prober.expectedStatus(),
 			Received: "status " + resp.Status,
 		})
+	}
+	hops := w.attempt.HTTP.Hops
+	for _, p := range w.prober.judge(w.session.programs, &hops[len(hops)-1], resp) {
+		w.problem(p)
+	}
+	if w.prober.CheckHTTP3 {
+		w.checkHTTP3(ctx, u, resp)
 	}
 }
 
@@ -148,7 +155,12 @@ func (w *walk) has(r *Reason) bool {
 
 // resolve finds the one address at which a redirect is followed.
 func (w *walk) resolve(ctx context.Context, u *url.URL) netip.AddrPort {
-	at := endpoint{u.Hostname(), portOf(u), w.prober.AddressSettings}
+	lookedUp, err := w.prober.lookedUp(u)
+	if err != nil {
+		w.problem(reasonTargetMisconfigured.because(err))
+		return netip.AddrPort{}
+	}
+	at := endpoint{lookedUp.Hostname(), portOf(lookedUp), w.prober.AddressSettings}
 	at.addresses.Addresses = "first"
 	addrs := w.session.resolve(ctx, at, w.attempt)
 	if len(addrs) == 0 {

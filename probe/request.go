@@ -1,12 +1,9 @@
 package probe
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -14,77 +11,141 @@ import (
 	"time"
 )
 
-const (
-	maxHeaderBytes = 64 << 10 // of an answer
-	excerptBytes   = 512      // of a body, kept to tell what it says
-)
-
-// response is an HTTP response whose body has been read.
-type response struct {
-	*http.Response
-	says    *Reason // what an error page says of TLS, nil if nothing
-	excerpt string  // the beginning of the body
-}
+const userAgent = "tlsprobe"
 
 // hop sends one request to addr and reads the answer, all into the attempt. nil
 // says that there is no answer, and a problem says why.
 func (w *walk) hop(ctx context.Context, method string, u *url.URL, addr netip.AddrPort) *response {
 	leg := Attempt{Peer: addr}
 	defer w.merge(&leg)
-	line, rec := w.open(ctx, u, &leg)
+	req, err := w.request(ctx, method, u)
+	if err != nil {
+		leg.Problems = append(leg.Problems, reasonCredentialsUnavailable.because(err))
+		return nil
+	}
+	hop := Hop{Method: method, URL: u.Redacted(), Peer: addr}
+	line := w.open(ctx, u, req, &leg, &hop)
 	if line == nil {
 		return nil
 	}
-	if len(leg.Problems) > 0 && !onlyWarnings(leg.Problems) {
+	if !onlyWarnings(leg.Problems) {
 		if late := line.part(ctx); late != nil {
 			leg.Problems = slices.Insert(leg.Problems, 0, classify(late))
 		}
 		return nil
 	}
-	hops := &w.attempt.HTTP.Hops
-	*hops = append(*hops, Hop{Method: method, URL: u.Redacted(), Peer: addr, TLS: leg.TLS})
-	hop := &(*hops)[len(*hops)-1]
-
-	x := httpExchange{conn: line, rec: rec, hop: hop, limit: cmp.Or(w.prober.BodySizeLimit, defaultBodySize)}
-	resp, problem := x.do(w.request(method, u))
+	hop.TLS = leg.TLS
+	x := exchange{line: line, hop: &hop, settings: &w.prober.AnswerSettings}
+	resp, problems := x.do(req)
+	w.attempt.HTTP.Hops = append(w.attempt.HTTP.Hops, hop)
 	leg.Phases[PhaseRequest] = hop.Processing + hop.Transfer
-	w.attempt.HTTP.Body = x.read
-	if problem != nil {
-		leg.Problems = append(leg.Problems, *problem)
-	}
+	w.attempt.HTTP.note(resp, x.read)
+	leg.Problems = append(leg.Problems, problems...)
 	line.part(ctx)
 	return resp
 }
 
-// line is a connection that carries a request.
-type line interface {
-	io.ReadWriter
-	part(context.Context) *Evidence
+// note keeps the facts of the last answer, nil if there was none, of whose body
+// so many bytes were read.
+func (h *HTTP) note(resp *response, read int64) {
+	h.Body, h.ContentLength, h.LastModified = read, 0, time.Time{}
+	if resp == nil {
+		return
+	}
+	h.ContentLength = resp.ContentLength
+	h.AltSvc = resp.Header.Get("Alt-Svc")
+	if at, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
+		h.LastModified = at
+	}
 }
 
-// open connects to u's server; over TLS for https.
-func (w *walk) open(ctx context.Context, u *url.URL, leg *Attempt) (line, *recorder) {
-	if u.Scheme == "https" {
-		p := w.session.peerOf(&w.prober.TLSConfig, u.Hostname())
-		if u.Host != w.home {
-			p.name = u.Hostname()
+// open connects to u's server for req; over TLS for https.
+func (w *walk) open(ctx context.Context, u *url.URL, req *http.Request, leg *Attempt, hop *Hop) line {
+	via, err := w.prober.proxyFor(u)
+	switch {
+	case err != nil:
+		leg.Problems = append(leg.Problems, reasonTargetMisconfigured.because(err))
+		return nil
+	case via != nil:
+		hop.Proxy = via.Redacted()
+		return w.openProxied(ctx, u, via, req, leg)
+	case u.Scheme == "https" && w.prober.EnableHTTP3:
+		if q := w.session.openQUIC(ctx, leg, w.peer(u), []string{"h3"}); q != nil {
+			return newHTTP3(q)
 		}
-		c := w.session.openTLS(ctx, leg, p, []string{"http/1.1"})
-		if c == nil {
-			return nil, nil
+		return nil
+	case u.Scheme == "https":
+		if c := w.session.openTLS(ctx, leg, w.peer(u), w.protocols()); c != nil {
+			return c.speak()
 		}
-		return c, c.rec
+		return nil
 	}
 	start := time.Now()
 	tcp, release, err := w.session.dial(ctx, leg.Peer, 0)
 	leg.Phases[PhaseConnect] = time.Since(start)
 	if err != nil {
 		leg.Problems = append(leg.Problems, classify(newEvidence(PhaseConnect, err, nil)))
-		return nil, nil
+		return nil
 	}
 	leg.Local = localOf(tcp)
-	c := &plainConn{recorder{Conn: tcp}, release}
-	return c, &c.recorder
+	return &http1{stream: &plainConn{recorder{Conn: tcp}, release}}
+}
+
+// peer says whom u's server should be. What is said of the target's name holds
+// for the target's own host only.
+func (w *walk) peer(u *url.URL) peer {
+	named := cmp.Or(hostOnly(w.prober.header("Host")), u.Hostname())
+	p := w.session.peerOf(&w.prober.TLSConfig, named)
+	if u.Host != w.home {
+		p.name = u.Hostname()
+	}
+	return p
+}
+
+// protocols are what to offer over TLS (RFC 7301).
+func (w *walk) protocols() []string {
+	if w.prober.EnableHTTP2 {
+		return []string{"h2", "http/1.1"}
+	}
+	return []string{"http/1.1"}
+}
+
+// openProxied is open through the proxy via: an https URL by a tunnel.
+func (w *walk) openProxied(ctx context.Context, u, via *url.URL, req *http.Request, leg *Attempt) line {
+	proxied, release := w.dialProxy(ctx, via, leg)
+	if proxied == nil {
+		return nil
+	}
+	if u.Scheme == "http" && via.Scheme[0] == 'h' {
+		authorizeProxy(req, via)
+		return &http1{stream: &plainConn{recorder{Conn: proxied}, release}, proxied: true}
+	}
+	inner, err := w.tunnel(ctx, proxied, via, u, leg)
+	if err != nil {
+		release()
+		proxied.Close()
+		p := reasonProxyRefused.because(err)
+		p.Notes = append(p.Notes, "at the proxy "+via.Redacted())
+		leg.Problems = append(leg.Problems, p)
+		return nil
+	}
+	if u.Scheme == "http" {
+		return &http1{stream: &plainConn{recorder{Conn: inner}, release}}
+	}
+	p := w.peer(u)
+	h, trusted, ok := w.session.prepare(leg, p, w.protocols())
+	if !ok {
+		release()
+		inner.Close()
+		return nil
+	}
+	start := time.Now()
+	c, ended := shakeHands(inner, release, h)
+	leg.Phases[PhaseTLS] += time.Since(start)
+	if c = w.session.settle(leg, p, trusted, c, ended); c == nil {
+		return nil
+	}
+	return c.speak()
 }
 
 // plainConn is a connection without TLS.
@@ -93,9 +154,18 @@ type plainConn struct {
 	release func()
 }
 
+// Close implements [net.Conn].
+func (c *plainConn) Close() error {
+	c.release()
+	return c.Conn.Close()
+}
+
+func (c *plainConn) evidence(phase Phase, err error) *Evidence {
+	return newEvidence(phase, err, &c.recorder)
+}
+
 // part closes the connection; plain HTTP has no last word.
 func (c *plainConn) part(context.Context) *Evidence {
-	c.release()
 	c.Close()
 	return nil
 }
@@ -109,6 +179,9 @@ func (w *walk) merge(leg *Attempt) {
 	}
 	if a.TLS == nil {
 		a.TLS = leg.TLS
+	}
+	if a.QUIC == nil {
+		a.QUIC = leg.QUIC
 	}
 	if !a.Local.IsValid() {
 		a.Local = leg.Local
@@ -130,151 +203,31 @@ func onlyWarnings(problems []Problem) bool {
 	return true
 }
 
-// request builds the request of a hop. The configured headers may hold secrets:
-// they go to the target's own host only.
-func (w *walk) request(method string, u *url.URL) *http.Request {
-	req := &http.Request{Method: method, URL: u, Host: u.Host, Close: true, Header: http.Header{
-		"User-Agent": {"tlsprobe"},
+// request builds the request of a hop. The configured headers and credentials may
+// be secret: they go to the target's own host only, and so does the body.
+func (w *walk) request(ctx context.Context, method string, u *url.URL) (*http.Request, error) {
+	req := &http.Request{Method: method, URL: u, Host: u.Host, Header: http.Header{
+		"User-Agent": {userAgent},
 		"Accept":     {"*/*"},
 	}}
-	if u.Host == w.home {
-		for name, value := range w.prober.Headers {
-			req.Header.Set(name, value)
-		}
-		if host := req.Header.Get("Host"); host != "" {
-			req.Host = host
-		}
-	}
 	for _, c := range w.cookiesFor(u) {
 		req.AddCookie(c)
 	}
-	return req
-}
-
-// httpExchange is one request and its answer on one connection.
-type httpExchange struct {
-	conn  io.ReadWriter
-	rec   *recorder
-	hop   *Hop
-	limit int64 // bytes of the body that are read
-	read  int64
-}
-
-// do sends req and reads the answer. A problem may come with an answer (its body
-// is too large) or without.
-func (x *httpExchange) do(req *http.Request) (*response, *Problem) {
-	start := time.Now()
-	if err := req.Write(x.conn); err != nil && !peerEnded(err) {
-		return nil, x.failed(err)
+	if u.Host != w.home {
+		return req, nil
 	}
-	// The header's bytes are counted; the body has its own limit.
-	in := &endingReader{Reader: x.conn}
-	limited := &io.LimitedReader{R: in, N: maxHeaderBytes}
-	resp, err := http.ReadResponse(bufio.NewReader(limited), req)
-	x.hop.Processing = time.Since(start)
-	if err != nil {
-		switch {
-		case limited.N == 0:
-			err = fmt.Errorf("the header of the answer is larger than %d KiB", maxHeaderBytes>>10)
-		case in.end != nil && in.end != io.EOF:
-			err = in.end
-		}
-		return nil, x.failed(err)
+	p := w.prober
+	if err := p.setHeaders(req.Header); err != nil {
+		return nil, err
 	}
-	defer resp.Body.Close()
-	limited.N = x.limit + maxHeaderBytes
-	x.hop.Proto, x.hop.Status = resp.Proto, resp.StatusCode
-	x.hop.Location = resp.Header.Get("Location")
-
-	start = time.Now()
-	a := &response{Response: resp}
-	problem := x.readBody(a)
-	x.hop.Transfer = time.Since(start)
-	return a, problem
-}
-
-// endingReader keeps the error that ended reading: http.ReadResponse calls a line
-// that an error cut short malformed, and drops the error.
-type endingReader struct {
-	io.Reader
-	end error
-}
-
-func (r *endingReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	if err != nil {
-		r.end = err
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+		req.Header.Del("Host")
 	}
-	return n, err
-}
-
-// peerEnded reports whether writing failed because the peer has gone: what it
-// said before is still there to be read, and says more.
-func peerEnded(err error) bool {
-	end := newEvidence(PhaseRequest, err, nil).End
-	return end == EndReset
-}
-
-// readBody reads the body up to the limit, keeping its beginning.
-func (x *httpExchange) readBody(a *response) *Problem {
-	head, err := io.ReadAll(io.LimitReader(a.Body, min(excerptBytes, x.limit+1)))
-	x.read = int64(len(head))
-	a.excerpt = string(bytes.TrimSpace(head))
-	if a.StatusCode == http.StatusBadRequest {
-		a.says = errorPage(head, x.hop.TLS != nil)
-	}
-	if err == nil {
-		var more int64
-		more, err = io.Copy(io.Discard, io.LimitReader(a.Body, x.limit-x.read+1))
-		x.read += more
-	}
-	if x.read > x.limit {
-		p := reasonHTTPBodyTooLarge.problem("the body goes on after %d bytes", x.limit)
-		return &p
-	}
-	if err != nil {
-		return x.failed(fmt.Errorf("after %d bytes of the body: %w", x.read, err))
-	}
-	return nil
-}
-
-// errorPages are the words by which servers say in HTTP what is wrong with TLS:
-// Go's, nginx's and Apache's answers to plain HTTP on a TLS port, and nginx's
-// about client certificates, which it judges after the handshake.
-var errorPages = []struct {
-	words  string
-	tls    bool // over TLS
-	reason *Reason
-}{
-	{"Client sent an HTTP request to an HTTPS server", false, reasonPlaintextOnTLSPort},
-	{"The plain HTTP request was sent to HTTPS port", false, reasonPlaintextOnTLSPort},
-	{"speaking plain HTTP to an SSL-enabled server port", false, reasonPlaintextOnTLSPort},
-	{"No required SSL certificate was sent", true, reasonClientCertRequired},
-	{"The SSL certificate error", true, reasonBadCertificate},
-}
-
-func errorPage(body []byte, overTLS bool) *Reason {
-	for _, page := range errorPages {
-		if page.tls == overTLS && bytes.Contains(body, []byte(page.words)) {
-			return page.reason
+	if method == p.Method {
+		if err := p.setBody(req); err != nil {
+			return nil, err
 		}
 	}
-	return nil
-}
-
-// failed classifies what ended the exchange. An alert belongs to TLS whenever it
-// comes, and a TLS alert in answer to plain HTTP says what the port speaks.
-func (x *httpExchange) failed(err error) *Problem {
-	e := newEvidence(PhaseRequest, err, x.rec)
-	if x.hop.TLS == nil {
-		if first := x.rec.first(); len(first) >= 2 && isTLSRecord(first) {
-			p := reasonPlaintextOnTLSPort.problem("%s answers plain HTTP with a TLS alert", x.hop.Peer)
-			return &p
-		}
-	} else if e.AlertFrom == Peer {
-		e.Phase, e.TLS = PhaseTLS, x.hop.TLS
-		e.ClientCertRequested, e.ClientCertSent = e.TLS.ClientCertRequested, e.TLS.ClientCertSent
-	}
-	p := classify(e)
-	return &p
+	return req, w.session.authorize(ctx, &p.Credentials, req)
 }

@@ -24,6 +24,7 @@ type Runner struct {
 	keypairs *keypairStore
 	chains   *chainCache
 	lore     *lore
+	programs *programs
 }
 
 // A Guard decides whether an address may be dialled: nil allows. It is asked
@@ -39,6 +40,7 @@ func NewRunner(node string) *Runner {
 		keypairs: newKeypairStore(),
 		chains:   new(chainCache),
 		lore:     newLore(),
+		programs: newPrograms(),
 	}
 }
 
@@ -111,8 +113,8 @@ func invalid(ctx context.Context, res *Result, late time.Duration) string {
 }
 
 func isTimeout(r *Reason) bool {
-	return r == reasonDNSTimeout || r == reasonTCPTimeout || r == reasonTLSTimeout || r == reasonHTTPTimeout ||
-		r == reasonTCPExpectTimeout
+	return r == reasonDNSTimeout || r == reasonTCPTimeout || r == reasonTLSTimeout || r == reasonQUICTimeout ||
+		r == reasonHTTPTimeout || r == reasonTCPExpectTimeout
 }
 
 // session is one run of one target.

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"slices"
 	"strconv"
@@ -126,30 +127,30 @@ func (s *session) settle(a *Attempt, p peer, trusted *roots, c *conn, ended *Evi
 	}
 	a.TLS = c.facts
 	start := time.Now()
-	s.judge(c, p, trusted, a)
+	s.judge(c.facts, &c.state, p, trusted, a)
 	if trusted != nil {
 		a.Phases[PhaseVerify] += time.Since(start)
 	}
 	return c
 }
 
-// judge verifies the chain that c's peer sent. The facts are kept whatever the
+// judge verifies the chain that the peer sent. The facts are kept whatever the
 // verdict; without roots nothing can be said about trust.
-func (s *session) judge(c *conn, p peer, trusted *roots, a *Attempt) {
+func (s *session) judge(facts *TLS, state *tls.ConnectionState, p peer, trusted *roots, a *Attempt) {
 	unknown := trusted == nil
 	if unknown {
 		trusted = &roots{}
 	}
 	v := s.chains.judge(question{
-		chain:   c.state.PeerCertificates,
+		chain:   state.PeerCertificates,
 		name:    p.name,
 		roots:   trusted,
 		now:     time.Now(),
-		stapled: c.state.OCSPResponse,
+		stapled: state.OCSPResponse,
 	})
-	c.facts.Chain, c.facts.Sent, c.facts.Stapled = v.chain, v.sent, v.ocsp
+	facts.Chain, facts.Sent, facts.Stapled = v.chain, v.sent, v.ocsp
 	if !unknown && !p.InsecureSkipVerify {
-		c.facts.Verified = v.verified
+		facts.Verified = v.verified
 		a.Problems = append(a.Problems, v.problems...)
 	}
 }

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 var onlyIn = map[string][]string{
 	"github.com/prometheus/client_golang":    {"exporter", "cmd/tlsprobe"},
 	"github.com/prometheus/client_model":     {"exporter"},
-	"github.com/prometheus/common":           {"exporter", "cmd/tlsprobe"},
+	"github.com/prometheus/common":           {"exporter", "cmd/tlsprobe", "probe/http*.go", "probe/lab"},
 	"github.com/prometheus/exporter-toolkit": {"cmd/tlsprobe"},
 	"github.com/alecthomas/kingpin":          {"cmd/tlsprobe"},
 	"golang.org/x/term":                      {"cmd/tlsprobe"},

@@ -61,6 +61,8 @@ func grammarKeys(t reflect.Type, path string) []string {
 		return grammarKeys(reflect.TypeFor[[]allowRuleEntry](), path)
 	case t == reflect.TypeFor[probe.TLSConfig]():
 		path = "tls_config" // explained once for all probers
+	case strings.HasPrefix(t.PkgPath(), "github.com/prometheus/common/"):
+		return nil // Prometheus explains its own
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 		return nil
 	}

@@ -16,7 +16,9 @@ const completed = "handshake completed"
 // the servers do what they claim, and of how much one and the same text hides.
 var goSays = []struct{ words, scenarios string }{
 	{completed, "good-tls good-chain name-good good-mtls good-tcp starttls-tls-at-once cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
-	{"https 200 OK", "good-https good-redirect hostile-headers"},
+	{"https 200 OK", "good-https good-redirect hostile-headers answer-version answer-over-tls answer-header answer-body " +
+		"answer-json answer-uncompressed proxy-good token-refused http3-advertised http3-unreachable"},
+	{completed + " over QUIC", "quic-good quic-good-request quic-good-http3"},
 	{"https 401 Unauthorized", "http-unauthorized"},
 	{"https 503 Service Unavailable", "http-unavailable"},
 	{"http 200 OK", "redirect-missing redirect-downgrade lb-missing-redirect"},
@@ -92,6 +94,16 @@ var goSays = []struct{ words, scenarios string }{
 	{"negative serial number", "cert-negative-serial"},
 	{"stapled: revoked", "cert-revoked"},
 
+	{"EOF", "http2-stream-error"},
+	{"Forbidden", "proxy-refuses"},
+	{"certificate has expired", "quic-expired"},
+	{"tls: certificate required", "quic-client-cert"},
+	{"CRYPTO_ERROR 0x178 (remote): tls: no application protocol", "quic-alpn"},
+	{"CONNECTION_REFUSED (remote)", "quic-connection-refused"},
+	{"context deadline exceeded", "quic-silent quic-retry"},
+	{"connection refused", "quic-refused"},
+	{"no compatible QUIC version found", "quic-versions"},
+
 	{"stopped after 10 redirects", "redirect-self redirect-ping-pong redirect-circle redirect-cookie redirect-endless " +
 		"lb-redirect-loop hostile-redirects"},
 	{"context deadline exceeded", "acme-solver-unreachable http-hangs hostile-drip-http"},
@@ -146,6 +158,6 @@ func beforeServer(s lab.Scenario, target *probe.Target) bool {
 	}
 	return slices.ContainsFunc(s.Reasons, func(id string) bool {
 		phase := probe.Lookup(id).Phase
-		return phase == probe.PhaseResolve || phase == probe.PhaseConnect || id == "target_misconfigured"
+		return phase == probe.PhaseResolve || phase == probe.PhaseConnect || id == "target_misconfigured" || id == "quic_refused"
 	})
 }

@@ -56,6 +56,8 @@ func Scenarios() []Scenario {
 		startTLSScenarios(),
 		grpcScenarios(),
 		otlpScenarios(),
+		answerScenarios(),
+		quicScenarios(),
 		hostileScenarios(),
 		linuxScenarios(),
 	)

@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/quic-go/quic-go"
 	"golang.org/x/crypto/ocsp"
 
 	"tlsprobe/probe"
@@ -37,8 +39,16 @@ func goClient(ctx context.Context, target *probe.Target) string {
 		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, []string{"h2"}))
 	case *probe.OTLPProber:
 		err = dialTLS(ctx, target, clientConfig(target, &p.TLSConfig, []string{"h2"}))
+	case *probe.QUICProber:
+		said, err = dialQUIC(ctx, target.Address, clientConfig(target, &p.TLSConfig, p.ALPN))
 	case *probe.HTTPProber:
+		if p.EnableHTTP3 {
+			host := strings.TrimSuffix(strings.TrimPrefix(target.Address, "https://"), "/")
+			said, err = dialQUIC(ctx, host, clientConfig(target, &p.TLSConfig, []string{"h3"}))
+			break
+		}
 		said, err = get(ctx, target.Address, &http.Transport{
+			Proxy:             p.Proxy.Proxy(),
 			DialContext:       dialer(resolverOf(target)).DialContext,
 			TLSClientConfig:   clientConfig(target, &p.TLSConfig, nil),
 			DisableKeepAlives: true,
@@ -114,6 +124,40 @@ func lookUp(ctx context.Context, target *probe.Target, p *probe.DNSProber) (stri
 	slices.Sort(addrs) // the order is the machine's
 	return fmt.Sprintf("looked up %v", addrs), err
 }
+
+// dialQUIC shakes hands over QUIC and waits for a stream, as HTTP/3 has the server
+// open one at once.
+func dialQUIC(ctx context.Context, address string, cfg *tls.Config) (string, error) {
+	udp, err := net.Dial("udp", address)
+	if err != nil {
+		return "", err
+	}
+	defer udp.Close()
+	transport := &quic.Transport{Conn: connected{udp}}
+	defer transport.Close()
+	conn, err := transport.Dial(ctx, udp.RemoteAddr(), cfg, nil)
+	if err != nil {
+		return "", err
+	}
+	defer conn.CloseWithError(0, "")
+	if _, err := conn.AcceptUniStream(ctx); err != nil {
+		return "", err
+	}
+	return completed + " over QUIC", nil
+}
+
+// connected is a UDP socket that hears of closed ports.
+type connected struct{ net.Conn }
+
+func (c connected) ReadFrom(b []byte) (int, net.Addr, error) {
+	n, err := c.Read(b)
+	return n, c.RemoteAddr(), err
+}
+
+func (c connected) WriteTo(b []byte, _ net.Addr) (int, error) { return c.Write(b) }
+
+func (c connected) SetReadBuffer(int) error  { return nil }
+func (c connected) SetWriteBuffer(int) error { return nil }
 
 // dialer returns one that looks names up at this DNS server, "" for the machine's.
 func dialer(server string) *net.Dialer {

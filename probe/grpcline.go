@@ -172,7 +172,7 @@ func (c *grpcConn) retire(ctx context.Context) {
 	if !c.deaf || c.end != nil {
 		return
 	}
-	c.Conn.SetReadDeadline(drainUntil(ctx))
+	c.Conn.SetReadDeadline(drainUntil(ctx, false))
 	if _, c.end = io.Copy(io.Discard, io.LimitReader(&c.recorder, drainBytes)); c.end == nil {
 		c.end = io.EOF
 	}

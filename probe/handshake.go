@@ -147,7 +147,8 @@ const (
 func (c *conn) part(ctx context.Context) *Evidence {
 	defer c.close()
 	c.CloseWrite()
-	c.SetReadDeadline(drainUntil(ctx))
+	judged := c.facts.ClientCertRequested && c.state.Version == tls.VersionTLS13
+	c.SetReadDeadline(drainUntil(ctx, judged))
 	_, err := io.Copy(io.Discard, io.LimitReader(c, drainBytes))
 	if err == nil {
 		return nil
@@ -159,10 +160,11 @@ func (c *conn) part(ctx context.Context) *Evidence {
 	return nil
 }
 
-// drainUntil is when to stop waiting for a peer to close.
-func drainUntil(ctx context.Context) time.Time {
+// drainUntil is when to stop waiting for a peer to close. One that judges our
+// certificate has as long as the whole probe: before its verdict nothing is green.
+func drainUntil(ctx context.Context, judged bool) time.Time {
 	until := time.Now().Add(drainTime)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+	if deadline, ok := ctx.Deadline(); ok && (judged || deadline.Before(until)) {
 		return deadline
 	}
 	return until

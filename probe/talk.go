@@ -111,7 +111,7 @@ func (t *talk) part(ctx context.Context) {
 
 // drain reads until the peer closes, for a while.
 func (t *talk) drain(ctx context.Context) {
-	t.SetReadDeadline(drainUntil(ctx))
+	t.SetReadDeadline(drainUntil(ctx, false))
 	io.Copy(io.Discard, io.LimitReader(t, drainBytes))
 }
 

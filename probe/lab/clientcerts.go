@@ -3,6 +3,7 @@ package lab
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"time"
 )
 
@@ -16,6 +17,8 @@ func clientCertScenarios() []Scenario {
 		{Name: "client-cert-required-tls12", Summary: "requires a client certificate over TLS 1.2, where we have none",
 			Reasons: []string{"client_cert_required"},
 			start:   func(i *Instance) error { return startRequiring(i, tls.VersionTLS12) }},
+		{Name: "client-cert-required-slow", Summary: "takes a while over TLS 1.3 to say that it requires a client certificate",
+			Reasons: []string{"client_cert_required"}, start: startRequiringSlowly},
 		{Name: "client-cert-unknown-ca", Summary: "does not know the CA of our client certificate",
 			Reasons: []string{"alert_unknown_ca"},
 			start:   func(i *Instance) error { return startUnknownClientCA(i, tls.VersionTLS13) }},
@@ -36,6 +39,39 @@ func startRequiring(i *Instance, maxVersion uint16) error {
 		cfg.ClientAuth = tls.RequireAnyClientCert
 		cfg.MaxVersion = maxVersion
 	})
+}
+
+// slowVerdict is longer than a prober waits for a peer's close_notify when there
+// is nothing to judge.
+const slowVerdict = 1500 * time.Millisecond
+
+func startRequiringSlowly(i *Instance) error {
+	cfg, err := i.goodConfig()
+	if err != nil {
+		return err
+	}
+	cfg.ClientAuth = tls.RequireAnyClientCert
+	return i.serveTLSBehind(cfg, func(c *peerConn) net.Conn { return &slowJudge{peerConn: c} })
+}
+
+// slowJudge reads nothing for a while once it has written: the client's last
+// flight, and with it the certificate, waits.
+type slowJudge struct {
+	*peerConn
+	written bool
+}
+
+func (c *slowJudge) Write(b []byte) (int, error) {
+	c.written = true
+	return c.peerConn.Write(b)
+}
+
+func (c *slowJudge) Read(b []byte) (int, error) {
+	if c.written {
+		c.written = false
+		time.Sleep(slowVerdict)
+	}
+	return c.peerConn.Read(b)
 }
 
 func startUnknownClientCA(i *Instance, maxVersion uint16) error {

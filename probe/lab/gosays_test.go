@@ -68,7 +68,7 @@ var goSays = []struct{ words, scenarios string }{
 	{"remote error: tls: inappropriate fallback", "alert-inappropriate-fallback"},
 	{"remote error: tls: no renegotiation", "alert-no-renegotiation"},
 	{"remote error: tls: unrecognized name", "alert-unrecognized-name negotiate-no-certificate"},
-	{"remote error: tls: certificate required", "client-cert-required http-client-cert dot-client-cert"},
+	{"remote error: tls: certificate required", "client-cert-required client-cert-required-slow http-client-cert dot-client-cert"},
 	{"remote error: tls: no application protocol", "alert-no-application-protocol negotiate-alpn"},
 	{"remote error: tls: alert(200)", "alert-unassigned"},
 

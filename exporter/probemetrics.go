@@ -104,8 +104,11 @@ func has(a *probe.Attempt, ids ...string) bool {
 	return slices.ContainsFunc(a.Problems, func(p probe.Problem) bool { return slices.Contains(ids, p.Reason.ID) })
 }
 
-// isResolved reports whether there was an address to look for at all.
-func isResolved(r *probe.Result) bool { return !has(deciding(r), "target_misconfigured") }
+// isResolved reports whether there was an address to look for at all, and by us.
+func isResolved(r *probe.Result) bool {
+	prober, ok := r.Target.Module.Prober.(*probe.HTTPProber)
+	return !has(deciding(r), "target_misconfigured") && (!ok || prober.LooksUp())
+}
 
 func fillLookup(f *family, r *probe.Result) {
 	if isResolved(r) {
@@ -122,22 +125,24 @@ func fillFailure(f *family, r *probe.Result) {
 
 func fillAddressHash(f *family, r *probe.Result) {
 	switch peer := deciding(r).Peer; {
+	case !isResolved(r):
 	case peer.IsValid():
 		hash := fnv.New32a()
 		hash.Write(peer.Addr().AsSlice())
 		f.add(float64(hash.Sum32()))
-	case isResolved(r):
+	default:
 		f.add(0)
 	}
 }
 
 func fillProtocol(f *family, r *probe.Result) {
 	switch addr := deciding(r).Peer.Addr(); {
+	case !isResolved(r):
 	case addr.Unmap().Is4():
 		f.add(4)
 	case addr.Is6():
 		f.add(6)
-	case isResolved(r):
+	default:
 		f.add(0)
 	}
 }

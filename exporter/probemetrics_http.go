@@ -47,13 +47,15 @@ func isHTTP(r *probe.Result) bool { return r.Target.Module.Kind == "http" }
 // fillHTTPDuration gives the phase resolve always, and the others once there is
 // an address.
 func fillHTTPDuration(f *family, r *probe.Result) {
-	if !isHTTP(r) || !isResolved(r) {
+	a := deciding(r)
+	if !isHTTP(r) || has(a, "target_misconfigured") {
 		return
 	}
-	a := deciding(r)
-	if !a.Peer.IsValid() {
+	if isResolved(r) {
 		f.add(a.Phases[probe.PhaseResolve].Seconds(), "resolve")
-		return
+		if !a.Peer.IsValid() {
+			return
+		}
 	}
 	var processing, transfer float64
 	if a.HTTP != nil {
@@ -64,7 +66,6 @@ func fillHTTPDuration(f *family, r *probe.Result) {
 	}
 	f.add(a.Phases[probe.PhaseConnect].Seconds(), "connect")
 	f.add(processing, "processing")
-	f.add(a.Phases[probe.PhaseResolve].Seconds(), "resolve")
 	f.add(a.Phases[probe.PhaseTLS].Seconds(), "tls")
 	f.add(transfer, "transfer")
 }
@@ -112,8 +113,17 @@ func fillBody(f *family, r *probe.Result) {
 	case hop == nil || isRedirect(hop) && isStopped(r):
 		f.add(0)
 	default:
-		f.add(float64(deciding(r).HTTP.Body))
+		f.add(float64(withinLimit(r, deciding(r).HTTP.Body)))
 	}
+}
+
+// withinLimit takes off the byte by which we see that a body goes on.
+func withinLimit(r *probe.Result, length int64) int64 {
+	prober, ok := r.Target.Module.Prober.(*probe.HTTPProber)
+	if ok && prober.BodySizeLimit > 0 {
+		return min(length, int64(prober.BodySizeLimit))
+	}
+	return length
 }
 
 func fillHTTPVersion(f *family, r *probe.Result) {

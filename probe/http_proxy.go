@@ -52,6 +52,10 @@ func (s *ProxySettings) proxyFor(u *url.URL) (*url.URL, error) {
 	return own.Proxy()(&http.Request{URL: u})
 }
 
+// LooksUp reports whether the names of targets are looked up here, and not by a
+// proxy.
+func (s *ProxySettings) LooksUp() bool { return !s.SkipResolvePhase || !s.used() }
+
 // lookedUp returns the URL whose host is looked up in order to ask u.
 func (s *ProxySettings) lookedUp(u *url.URL) (*url.URL, error) {
 	if !s.SkipResolvePhase {

@@ -179,8 +179,6 @@ type agentProcess struct {
 	url  string // where it serves
 }
 
-var listensOn = regexp.MustCompile(`msg="Listening on" address=(\S+)`)
-
 func startAgent(program string, t *targetProcess, l agentLoad) *agentProcess {
 	t.b.Helper()
 	a := &agentProcess{agentLoad: l, file: filepath.Join(t.b.TempDir(), "config.yaml")}
@@ -191,7 +189,7 @@ func startAgent(program string, t *targetProcess, l agentLoad) *agentProcess {
 		if err != nil {
 			t.b.Fatalf("the agent ends with %q: %v", line, err)
 		}
-		if found := listensOn.FindStringSubmatch(line); found != nil {
+		if found := listening.FindStringSubmatch(line); found != nil {
 			a.url = "http://" + found[1]
 		}
 	}

@@ -147,8 +147,7 @@ const (
 func (c *conn) part(ctx context.Context) *Evidence {
 	defer c.close()
 	c.CloseWrite()
-	judged := c.facts.ClientCertRequested && c.state.Version == tls.VersionTLS13
-	c.SetReadDeadline(drainUntil(ctx, judged))
+	c.SetReadDeadline(drainUntil(ctx, c.judgesUs()))
 	_, err := io.Copy(io.Discard, io.LimitReader(c, drainBytes))
 	if err == nil {
 		return nil
@@ -158,6 +157,12 @@ func (c *conn) part(ctx context.Context) *Evidence {
 		return e
 	}
 	return nil
+}
+
+// judgesUs reports whether the peer's verdict about our certificate, or its
+// absence, comes after the handshake.
+func (c *conn) judgesUs() bool {
+	return c.facts.ClientCertRequested && c.state.Version == tls.VersionTLS13
 }
 
 // drainUntil is when to stop waiting for a peer to close. One that judges our

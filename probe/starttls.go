@@ -10,12 +10,13 @@ type preamble struct {
 	// begin speaks until the peer waits for a ClientHello; otherwise it returns
 	// the problem. name is the peer's, for protocols with virtual hosts.
 	begin func(t *talk, name string) *Problem
-	// bye is what ends the conversation, in plain text or within TLS, so that
-	// the server has nothing to complain of in its log; "" where closing the
+	// bye is what ends the conversation, in plain text (nil) or within TLS, so
+	// that the server has nothing to complain of in its log; "" where closing the
 	// connection is enough.
-	bye func(overTLS bool) string
-	// hangsUp says that the server closes upon bye. It is waited for: slapd logs
-	// what comes behind it.
+	bye func(*conn) string
+	// hangsUp says that the server closes upon bye, and that it answers before
+	// where it may want a client certificate. It is waited for: slapd logs what
+	// comes behind bye.
 	hangsUp bool
 }
 
@@ -25,13 +26,13 @@ var preambles = map[string]preamble{
 	"imap":     {beginIMAP, always("a3 LOGOUT\r\n"), true},
 	"pop3":     {beginPOP3, always("QUIT\r\n"), true},
 	"ftp":      {beginFTP, always("QUIT\r\n"), true},
-	"ldap":     {beginLDAP, always(ldapUnbind), true},
+	"ldap":     {beginLDAP, leaveLDAP, true},
 	"postgres": {beginPostgres, always(""), false},
 	"mysql":    {beginMySQL, leaveMySQL, false},
 	"xmpp":     {beginXMPP, always(""), false},
 }
 
-func always(bye string) func(bool) string { return func(bool) string { return bye } }
+func always(bye string) func(*conn) string { return func(*conn) string { return bye } }
 
 func startTLSProtocols() []string { return slices.Sorted(maps.Keys(preambles)) }
 

@@ -6,8 +6,12 @@ import "fmt"
 // 4511, Sections 4.12 and 4.14).
 const ldapStartTLS = "\x30\x1d\x02\x01\x01\x77\x18\x80\x16" + "1.3.6.1.4.1.1466.20037"
 
-// ldapUnbind is an UnbindRequest, message 2 (RFC 4511, Section 4.3).
-const ldapUnbind = "\x30\x05\x02\x01\x02\x42\x00"
+// ldapWhoAmI is an ExtendedRequest for 1.3.6.1.4.1.4203.1.11.3, message 2 (RFC
+// 4532).
+const ldapWhoAmI = "\x30\x1e\x02\x01\x02\x77\x19\x80\x17" + "1.3.6.1.4.1.4203.1.11.3"
+
+// ldapUnbind is an UnbindRequest, message 3 (RFC 4511, Section 4.3).
+const ldapUnbind = "\x30\x05\x02\x01\x03\x42\x00"
 
 const (
 	berSequence     = 0x30
@@ -38,6 +42,15 @@ func beginLDAP(t *talk, _ string) *Problem {
 		return t.refused(got)
 	}
 	return nil
+}
+
+// leaveLDAP unbinds, which has no answer. A server that asked for a client
+// certificate is first asked something that has one, whatever it says.
+func leaveLDAP(c *conn) string {
+	if c != nil && c.facts.ClientCertRequested {
+		return ldapWhoAmI + ldapUnbind
+	}
+	return ldapUnbind
 }
 
 // element reads one element of BER: its tag and its content. Directory servers

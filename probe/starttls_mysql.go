@@ -66,9 +66,9 @@ func mysqlHello(capabilities uint32) []byte {
 // server proposes another and waits. Closing then is silent. Without a user
 // MariaDB logs "Aborted connection"; a login that goes on is denied, which is
 // logged too.
-func leaveMySQL(overTLS bool) string {
+func leaveMySQL(c *conn) string {
 	sequence, capabilities := byte(1), uint32(0)
-	if overTLS {
+	if c != nil {
 		sequence, capabilities = 2, mysqlSSL
 	}
 	const user, password, method = "tlsprobe\x00", "\x00", "tlsprobe_leaves\x00"

@@ -17,14 +17,17 @@ import (
 
 // startExim connects it by Unix sockets: from an unprivileged user it takes no TCP
 // connection.
-func startExim(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startExim(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	conf := filepath.Join(dir, "exim.conf")
 	text := fmt.Sprintf("log_file_path = %[1]s/log-%%s\nspool_directory = %[1]s/spool\nprimary_hostname = mail.example\n", dir)
-	if withTLS {
+	if mode != withoutTLS {
 		text += fmt.Sprintf("tls_advertise_hosts = *\ntls_certificate = %[1]s/server.crt\ntls_privatekey = %[1]s/server.key\n", dir)
 	} else {
 		text += "tls_advertise_hosts =\n"
+	}
+	if mode == withClientCerts {
+		text += fmt.Sprintf("tls_verify_hosts = *\ntls_verify_certificates = %s/ca.crt\n", dir)
 	}
 	writeFile(t, conf, text+"keep_environment =\n")
 	exim := lookPath(t, "exim4")
@@ -34,13 +37,16 @@ func startExim(t *testing.T, dir string, withTLS bool) (string, logged) {
 	return addr, inFile(filepath.Join(dir, "log-main"))
 }
 
-func startVsftpd(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startVsftpd(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	conf := filepath.Join(dir, "vsftpd.conf")
 	text := "listen=NO\nrun_as_launching_user=YES\nanonymous_enable=YES\nseccomp_sandbox=NO\nlog_ftp_protocol=NO\n" +
 		"xferlog_enable=YES\nvsftpd_log_file=" + filepath.Join(dir, "log") + "\n"
-	if withTLS {
+	if mode != withoutTLS {
 		text += fmt.Sprintf("ssl_enable=YES\nssl_ciphers=HIGH\nrsa_cert_file=%[1]s/server.crt\nrsa_private_key_file=%[1]s/server.key\n", dir)
+	}
+	if mode == withClientCerts {
+		text += fmt.Sprintf("require_cert=YES\nvalidate_cert=YES\nca_certs_file=%s/ca.crt\n", dir)
 	}
 	writeFile(t, conf, text)
 	vsftpd := lookPath(t, "vsftpd")
@@ -52,7 +58,7 @@ func startVsftpd(t *testing.T, dir string, withTLS bool) (string, logged) {
 
 // startDovecot serves IMAP and POP3; the address is of the one that the test is
 // about.
-func startDovecot(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startDovecot(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	user, group := "nobody", "nogroup"
 	if os.Getuid() != 0 {
@@ -64,7 +70,7 @@ func startDovecot(t *testing.T, dir string, withTLS bool) (string, logged) {
 	}
 	port := freePort(t)
 	ssl := "ssl = no"
-	if withTLS {
+	if mode != withoutTLS {
 		ssl = fmt.Sprintf("ssl = yes\nssl_cert = <%[1]s/server.crt\nssl_key = <%[1]s/server.key", dir)
 	}
 	conf := filepath.Join(dir, "dovecot.conf")
@@ -106,12 +112,15 @@ service %[2]s-login {
 	return loopback(port), startUntil(t, cmd, `starting up for`)
 }
 
-func startSlapd(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startSlapd(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	conf, port := filepath.Join(dir, "slapd.conf"), freePort(t)
 	text := "include /etc/ldap/schema/core.schema\n"
-	if withTLS {
+	if mode != withoutTLS {
 		text += fmt.Sprintf("TLSCertificateFile %[1]s/server.crt\nTLSCertificateKeyFile %[1]s/server.key\n", dir)
+	}
+	if mode == withClientCerts {
+		text += fmt.Sprintf("TLSVerifyClient demand\nTLSCACertificateFile %s/ca.crt\n", dir)
 	}
 	writeFile(t, conf, text)
 	cmd := unprivileged(t, dir, exec.Command(lookPath(t, "slapd"), "-h", "ldap://"+loopback(port), "-f", conf, "-d", "stats"))
@@ -120,7 +129,7 @@ func startSlapd(t *testing.T, dir string, withTLS bool) (string, logged) {
 	return loopback(port), log
 }
 
-func startPostgres(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startPostgres(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(programs) == 0 {
@@ -132,7 +141,7 @@ func startPostgres(t *testing.T, dir string, withTLS bool) (string, logged) {
 		t.Fatalf("initdb: %v: %s", err, out)
 	}
 	args := []string{"-D", data, "-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"}
-	if withTLS {
+	if mode != withoutTLS {
 		args = append(args, "-c", "ssl=on", "-c", "ssl_cert_file="+dir+"/server.crt", "-c", "ssl_key_file="+dir+"/server.key")
 	}
 	cmd := unprivileged(t, dir, exec.Command(filepath.Join(filepath.Dir(programs[0]), "postgres"), args...))
@@ -141,7 +150,7 @@ func startPostgres(t *testing.T, dir string, withTLS bool) (string, logged) {
 
 // startMariaDB makes the tables of users, as without them a server has no logins
 // that one could leave.
-func startMariaDB(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startMariaDB(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	data, port := filepath.Join(dir, "data"), freePort(t)
 	if err := os.MkdirAll(filepath.Join(data, "mysql"), 0o755); err != nil {
@@ -163,17 +172,17 @@ func startMariaDB(t *testing.T, dir string, withTLS bool) (string, logged) {
 		t.Fatalf("mariadbd --bootstrap: %v: %s", err, out)
 	}
 	args = append(args, "--bind-address=127.0.0.1", fmt.Sprint("--port=", port), "--socket="+filepath.Join(dir, "socket"))
-	if withTLS {
+	if mode != withoutTLS {
 		args = append(args, "--ssl-cert="+dir+"/server.crt", "--ssl-key="+dir+"/server.key")
 	}
 	return loopback(port), startUntil(t, unprivileged(t, dir, exec.Command(mariadbd, args...)), `^Version: `)
 }
 
-func startProsody(t *testing.T, dir string, withTLS bool) (string, logged) {
+func startProsody(t *testing.T, dir string, mode tlsMode) (string, logged) {
 	t.Helper()
 	conf, port := filepath.Join(dir, "prosody.cfg.lua"), freePort(t)
 	modules := `"saslauth"`
-	if withTLS {
+	if mode != withoutTLS {
 		modules += `, "tls"`
 	}
 	writeFile(t, conf, fmt.Sprintf(`data_path = %[1]q
@@ -187,7 +196,7 @@ c2s_require_encryption = %[6]t
 allow_unencrypted_plain_auth = true
 ssl = { certificate = "%[4]s/server.crt", key = "%[4]s/server.key" }
 VirtualHost %[5]q
-`, dir, port, modules, dir, quietName, withTLS))
+`, dir, port, modules, dir, quietName, mode != withoutTLS))
 	cmd := unprivileged(t, dir, exec.Command(lookPath(t, "prosody"), "--config", conf, "-F"))
 	return loopback(port), startUntil(t, cmd, `Activated service 'legacy_ssl'`)
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"tlsprobe/probe"
+	"tlsprobe/probe/lab"
 )
 
 // Servers of the protocols that begin in plain text, from Debian's packages. Each
@@ -28,21 +29,32 @@ import (
 // startTLSServer is a server of one protocol.
 type startTLSServer struct {
 	protocol string
-	// start runs it with TLS by dir's server.crt and server.key, or without, and
-	// returns its address and its log.
-	start func(t *testing.T, dir string, withTLS bool) (addr string, log logged)
+	// start runs it by dir's server.crt and server.key, and by the clients' CA of
+	// ca.crt, and returns its address and its log.
+	start func(t *testing.T, dir string, mode tlsMode) (addr string, log logged)
 	// ordinary matches the lines that it logs of any connection.
 	ordinary string
+	// demands says that it can want a client certificate of the handshake itself.
+	demands bool
 }
+
+// tlsMode is how a server takes TLS.
+type tlsMode int
+
+const (
+	withoutTLS tlsMode = iota
+	withTLS
+	withClientCerts // demands a client certificate
+)
 
 func TestStartTLSServers(t *testing.T) {
 	ca, other := newCA(t, "starttls"), newCA(t, "another")
 	for _, server := range []startTLSServer{
-		{protocol: "smtp", start: startExim, ordinary: `no MAIL in SMTP connection`},
-		{protocol: "ftp", start: startVsftpd, ordinary: `CONNECT: Client`},
+		{protocol: "smtp", start: startExim, ordinary: `no MAIL in SMTP connection`, demands: true},
+		{protocol: "ftp", start: startVsftpd, ordinary: `CONNECT: Client`, demands: true},
 		{protocol: "imap", start: startDovecot, ordinary: `imap-login: Info: `},
 		{protocol: "pop3", start: startDovecot, ordinary: `pop3-login: Info: `},
-		{protocol: "ldap", start: startSlapd, ordinary: `conn=\d+ .*(ACCEPT|EXT oid|STARTTLS|RESULT|TLS established|UNBIND|closed$|unsupported operation)`},
+		{protocol: "ldap", start: startSlapd, ordinary: `conn=\d+ .*(ACCEPT|EXT oid|STARTTLS|RESULT|TLS established|UNBIND|closed$|unsupported operation)`, demands: true},
 		{protocol: "postgres", start: startPostgres},
 		{protocol: "mysql", start: startMariaDB},
 		{protocol: "xmpp", start: startProsody, ordinary: `c2s\w+ +info\s+Client (dis)?connected|Certificates loaded`},
@@ -53,11 +65,16 @@ func TestStartTLSServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			good := server.run(t, issue(t, ca), true)
+			good := server.run(t, ca, issue(t, ca), withTLS)
 			good.mustGive(t, ca.PEM(), "")
 			good.mustGive(t, other.PEM(), "unknown_authority")
-			server.run(t, expiredCert, true).mustGive(t, ca.PEM(), "cert_expired")
-			server.run(t, issue(t, ca), false).mustGive(t, ca.PEM(), "starttls_not_offered")
+			server.run(t, ca, expiredCert, withTLS).mustGive(t, ca.PEM(), "cert_expired")
+			server.run(t, ca, issue(t, ca), withoutTLS).mustGive(t, ca.PEM(), "starttls_not_offered")
+			if server.demands {
+				// It is the server that rejects, and says so in its log.
+				server.ordinary = "."
+				server.run(t, ca, issue(t, ca), withClientCerts).mustGive(t, ca.PEM(), "client_cert_required")
+			}
 		})
 	}
 }
@@ -82,7 +99,7 @@ func TestBlackboxStartTLSModules(t *testing.T) {
 			t.Parallel()
 			p := probe.NewProber("tcp").(*probe.TCPProber)
 			p.QueryResponse = tt.steps
-			tt.server.run(t, issue(t, ca), true).mustGiveTo(t, p, ca.PEM(), "")
+			tt.server.run(t, ca, issue(t, ca), withTLS).mustGiveTo(t, p, ca.PEM(), "")
 		})
 	}
 }
@@ -97,7 +114,7 @@ type runningServer struct {
 // logged returns what a server has logged so far.
 type logged func() string
 
-func (s startTLSServer) run(t *testing.T, cert tls.Certificate, withTLS bool) runningServer {
+func (s startTLSServer) run(t *testing.T, ca *lab.CA, cert tls.Certificate, mode tlsMode) runningServer {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tlsprobe-"+s.protocol+"-")
 	if err != nil {
@@ -105,7 +122,8 @@ func (s startTLSServer) run(t *testing.T, cert tls.Certificate, withTLS bool) ru
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	writeKeyPair(t, dir, cert)
-	addr, log := s.start(t, dir, withTLS)
+	writeFile(t, filepath.Join(dir, "ca.crt"), ca.PEM())
+	addr, log := s.start(t, dir, mode)
 	return runningServer{s, addr, log}
 }
 

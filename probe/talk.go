@@ -109,10 +109,11 @@ func (t *talk) part(ctx context.Context) {
 	t.drain(ctx)
 }
 
-// drain reads until the peer closes, for a while.
-func (t *talk) drain(ctx context.Context) {
-	t.SetReadDeadline(drainUntil(ctx, false))
-	io.Copy(io.Discard, io.LimitReader(t, drainBytes))
+// drain reads until the peer closes, for a while. It returns how much came, and
+// the error that ended it unless the peer closed.
+func (t *talk) drain(ctx context.Context) (int64, error) {
+	t.SetReadDeadline(drainUntil(ctx, t.tls != nil && t.tls.judgesUs()))
+	return io.Copy(io.Discard, io.LimitReader(t, drainBytes))
 }
 
 // ended is the problem of a conversation that err ended. got is what the peer

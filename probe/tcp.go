@@ -259,23 +259,47 @@ func (d *dialogue) secure() bool {
 }
 
 // part says farewell and ends the connection so that the peer has nothing to log.
-// A farewell holds nothing that an untrusted peer could use.
 func (d *dialogue) part(ctx context.Context) {
 	if d.talk == nil {
 		return
 	}
-	if d.owed.bye != nil {
-		d.talk.say(d.owed.bye(d.talk.tls != nil)) // a peer that has gone needs none
-	}
-	if d.owed.hangsUp {
-		d.talk.drain(ctx)
-	}
-	if c := d.talk.tls; c != nil {
-		if late := c.part(ctx); late != nil {
-			d.attempt.Problems = slices.Insert(d.attempt.Problems, 0, classify(late))
-		}
+	refused := d.farewell(ctx)
+	c := d.talk.tls
+	if c == nil {
+		d.talk.part(ctx)
+		d.release()
 		return
 	}
-	d.talk.part(ctx)
-	d.release()
+	if late := c.part(ctx); late != nil {
+		p := classify(late)
+		refused = &p
+	}
+	if refused != nil {
+		d.attempt.Problems = slices.Insert(d.attempt.Problems, 0, *refused)
+	}
+}
+
+// farewell says what the peer is owed, which holds nothing that an untrusted one
+// could use. A server that wanted a client certificate may refuse us only now, and
+// slapd does so without an alert: it leaves the farewell without an answer.
+func (d *dialogue) farewell(ctx context.Context) *Problem {
+	if d.owed.bye == nil {
+		return nil
+	}
+	c := d.talk.tls
+	d.talk.say(d.owed.bye(c)) // a peer that has gone needs none
+	if !d.owed.hangsUp {
+		return nil
+	}
+	answered, err := d.talk.drain(ctx)
+	hungUp := err == nil || newEvidence(PhaseTLS, err, nil).End == EndReset
+	if c == nil || answered > 0 || !hungUp || !c.facts.ClientCertRequested {
+		return nil
+	}
+	reason := reasonClientCertRequired
+	if c.facts.ClientCertSent {
+		reason = reasonBadCertificate
+	}
+	p := reason.problem("the peer asked for a client certificate, and closed the connection without an answer or an alert")
+	return &p
 }

@@ -74,8 +74,9 @@ var (
 		p.TLS = true
 		return p
 	})
+	// blackbox_exporter has ^+OK here, which matches no greeting: + repeats ^.
 	_ = registerModule("pop3s_banner", "tcp", func() Prober {
-		p := newTCPProber(QueryResponse{Expect: pattern("^+OK")})
+		p := newTCPProber(QueryResponse{Expect: pattern(`^\+OK`)})
 		p.TLS = true
 		return p
 	})

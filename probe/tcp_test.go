@@ -210,6 +210,39 @@ func TestTCPLateVerdict(t *testing.T) {
 	}
 }
 
+func TestBuiltinBanners(t *testing.T) {
+	ca := newCA(t, "banners")
+	cfg := &tls.Config{Certificates: []tls.Certificate{issue(t, ca)}}
+	overTLS := func(greeting string) func(net.Conn) {
+		return func(conn net.Conn) {
+			secure := tls.Server(conn, cfg)
+			io.WriteString(secure, greeting)
+			secure.Close()
+		}
+	}
+	for _, tt := range []struct {
+		module, reason string
+		talk           func(net.Conn)
+	}{
+		{"tls_connect", "", overTLS("")},
+		{"pop3s_banner", "", overTLS("+OK Dovecot ready.\r\n")},
+		{"pop3s_banner", "tcp_expect_mismatch", overTLS("-ERR busy\r\n")},
+		{"ssh_banner", "", func(conn net.Conn) { io.WriteString(conn, "SSH-2.0-OpenSSH_9.6\r\n") }},
+		{"irc_banner", "", func(conn net.Conn) {
+			io.WriteString(conn, "NOTICE * :hello\r\nPING :42\r\n")
+			in := bufio.NewScanner(conn)
+			for in.Scan() && in.Text() != "PONG 42" {
+			}
+			io.WriteString(conn, ":irc.example 001 prober :welcome\r\n")
+		}},
+	} {
+		wantVerdict(t, &probe.Target{
+			Name: tt.module, Address: serveTalk(t, tt.talk), ServerName: quietName, Trust: probe.Trust{PEM: ca.PEM()},
+			Module: probe.BuiltinModules()[tt.module],
+		}, tt.reason)
+	}
+}
+
 func TestTCPSourceAddress(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has all of 127.0.0.0/8 on loopback")

@@ -311,7 +311,7 @@ func TestProbeRefuses(t *testing.T) {
 		{"odd strict", "target=good-tls&strict=maybe", nil, 400, "neither 1 nor 0"},
 		{"unknown name", "target=kong-validaton", nil, 404, "did you mean kong-validation?"},
 		{"address without a module", "target=10.0.0.1:443", nil, 404, "add &module="},
-		{"allowed address without a module", "target=127.0.0.1:1", allow(probe.AllowRule{Network: loopback}), 404, "add &module=tls"},
+		{"allowed address without a module", "target=127.0.0.1:1", allow(probe.AllowRule{Network: loopback}), 200, "  module http_2xx  "},
 		{"another module", "target=good-tls&module=http", nil, 400, `probed by module "tls"`},
 		{"unknown module", "target=10.0.0.1:443&module=htttp", nil, 400, "Unknown module \"htttp\"; did you mean http?"},
 		{"nothing allowed", "module=tls&target=" + address, nil, 403, "probe_endpoint.allow is empty"},

@@ -50,9 +50,6 @@ func (h *Handler) addressTarget(q query) (*probe.Target, error) {
 	}
 	module := h.modules()[name]
 	switch {
-	case module == nil && q.module == "":
-		return nil, refuse(http.StatusNotFound, "no target has the name %q%s; /targets lists the names; for an address add &module=tls or another module",
-			q.target, meant(h.store.Near(q.target)))
 	case module == nil:
 		return nil, refuse(http.StatusBadRequest, "Unknown module %q", name)
 	case module.Prober == nil:

@@ -25,8 +25,17 @@ type http2Line struct {
 	lent *lentConn
 }
 
+// clientHeld is how long the library holds on to a client that has ended, with
+// its 20 KB: 5 seconds unless told otherwise. It is also how long a client may
+// wait for its request, which it has at once.
+const clientHeld = time.Second
+
 func (l *http2Line) send(req *http.Request) (*http.Response, error) {
-	transport := &http2.Transport{DisableCompression: true, MaxHeaderListSize: maxHeaderBytes}
+	transport := &http2.Transport{
+		DisableCompression: true,
+		MaxHeaderListSize:  maxHeaderBytes,
+		IdleConnTimeout:    clientHeld,
+	}
 	client, err := transport.NewClientConn(l.lent)
 	if err != nil {
 		return nil, err

@@ -186,17 +186,21 @@ func (c *quicConn) part(ctx context.Context) *Evidence {
 	if !c.facts.ClientCertRequested {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	ctx, cancel := context.WithTimeout(ctx, verdictTime+2*c.ConnectionStats().SmoothedRTT)
 	defer cancel()
-	// A server that is content opens a stream, as HTTP/3 has it do at once (RFC
-	// 9114, Section 6.2.1), or stays silent.
-	if _, err := c.AcceptUniStream(ctx); err != nil {
-		if e := c.evidence(PhaseTLS, err); e.AlertFrom == Peer {
+	select {
+	case <-ctx.Done(): // a server that is content says nothing that quic-go tells
+	case <-c.Context().Done():
+		if e := c.evidence(PhaseTLS, context.Cause(c.Context())); e.AlertFrom == Peer {
 			return e
 		}
 	}
 	return nil
 }
+
+// verdictTime is how long a server has to judge our certificate, beside the way
+// there and back.
+const verdictTime = 300 * time.Millisecond
 
 // close ends the connection without an error code that a server would log.
 func (c *quicConn) close() {

@@ -100,6 +100,8 @@ func target(ca *lab.CA, kind, address string, c probe.TLSConfig) *probe.Target {
 		p.TLSConfig = c
 	case *probe.HTTPProber:
 		p.TLSConfig = c
+	case *probe.QUICProber:
+		p.TLSConfig = c
 	}
 	return &probe.Target{
 		Name: address, Address: address, ServerName: quietName, Trust: probe.Trust{PEM: ca.PEM()},

@@ -219,6 +219,12 @@ func (e *Evidence) receivedAlert(alerts ...int) bool {
 	return false
 }
 
+// isVerdict reports whether e, of an established connection, is what the peer
+// thinks of our certificate or of its absence.
+func (e *Evidence) isVerdict() bool {
+	return e.AlertFrom == Peer && e.Alert != alertCloseNotify || e.End == EndReset && e.ClientCertRequested
+}
+
 // protocolAlert reports whether the alert is one by which a side says that the
 // other broke the protocol.
 func (e *Evidence) protocolAlert() bool {

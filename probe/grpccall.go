@@ -45,9 +45,9 @@ func (l *grpcLine) call(ctx context.Context, r *grpcRequest, out proto.Message) 
 	err := l.invoke(ctx, r, out)
 	a := &grpcAnswer{code: status.Code(err), took: time.Since(start)}
 	l.used.retire(ctx)
-	late := l.part(ctx)
+	l.part(ctx)
 	if err != nil {
-		p := l.failed(ctx, status.Convert(err), late)
+		p := l.failed(ctx, status.Convert(err))
 		a.problem = &p
 	}
 	return a
@@ -89,12 +89,10 @@ func lowerKeys(written map[string][]string) metadata.MD {
 }
 
 // failed says why a call failed. What ended the connection counts before what
-// grpc-go makes of it; late is the peer's last word.
-func (l *grpcLine) failed(ctx context.Context, st *status.Status, late *Evidence) Problem {
+// grpc-go makes of it.
+func (l *grpcLine) failed(ctx context.Context, st *status.Status) Problem {
 	first := l.used.first()
 	switch speaks := peerProtocol(first, l.used.sent()); {
-	case late != nil && l.used.end != nil:
-		return classify(late)
 	case l.tls == nil && len(first) >= 2 && isTLSRecord(first):
 		return reasonPlaintextOnTLSPort.problem("the peer answers plain HTTP/2 with a TLS record")
 	case speaks != "" && speaks != "h2":
@@ -119,26 +117,29 @@ func (l *grpcLine) failed(ctx context.Context, st *status.Status, late *Evidence
 
 // broken is the problem of a connection that ended before an answer.
 func (l *grpcLine) broken(end error) Problem {
-	if l.tls == nil {
-		return classify(newEvidence(PhaseRequest, end, &l.used.recorder))
-	}
-	if e := l.tls.evidence(PhaseTLS, end); e.AlertFrom == Peer && e.Alert != alertCloseNotify {
-		return classify(e)
-	}
 	e := newEvidence(PhaseRequest, end, &l.used.recorder)
-	e.TLS = l.tls.facts
-	return classify(e)
+	if l.tls != nil {
+		if verdict := l.tls.evidence(PhaseTLS, end); verdict.isVerdict() {
+			return classify(verdict)
+		}
+		e.TLS = l.tls.facts
+	}
+	p := classify(e)
+	if e.End == EndFIN || e.End == EndReset {
+		p.Detail = lastWords(end) + ", " + e.after()
+	}
+	return p
 }
 
-// statusWords is the message of a status, cut to what a line takes.
+// statusWords is the message of a status, in one line of bounded length.
 func statusWords(st *status.Status) string {
 	const most = 300
-	words := st.Message()
-	if len(words) > most {
-		words = strings.ToValidUTF8(words[:most], "") + "..."
-	}
-	if words == "" {
+	words := strings.Join(strings.Fields(st.Message()), " ")
+	switch {
+	case words == "":
 		return "without a word"
+	case len(words) > most:
+		return strings.ToValidUTF8(words[:most], "") + "..."
 	}
 	return words
 }

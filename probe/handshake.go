@@ -153,7 +153,7 @@ func (c *conn) part(ctx context.Context) *Evidence {
 		return nil
 	}
 	e := c.evidence(PhaseTLS, err)
-	if e.AlertFrom == Peer && e.Alert != alertCloseNotify || e.End == EndReset && c.facts.ClientCertRequested {
+	if e.isVerdict() {
 		return e
 	}
 	return nil

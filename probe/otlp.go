@@ -87,14 +87,15 @@ const (
 	otlpHTTPPort = 4318
 )
 
-// receiver reads host[:port] or a URL of http or https. A path in it is that of
-// the receiver: /v1/traces and its like are added, as SDKs do with
-// OTEL_EXPORTER_OTLP_ENDPOINT.
+// receiver reads host[:port] or a URL of http or https, which is read as SDKs read
+// OTEL_EXPORTER_OTLP_ENDPOINT: without a port it has that of its scheme, and
+// /v1/traces and its like are added to its path.
 func (p *OTLPProber) receiver(address string) (receiver, error) {
 	const write = "write host:port, for instance otel-collector.monitoring.svc:4317, or a URL"
 	r := receiver{protocol: p.Protocol, expect: p.Expect}
 	text := address
-	switch scheme, _, isURL := strings.Cut(address, "://"); {
+	scheme, _, isURL := strings.Cut(address, "://")
+	switch {
 	case !isURL:
 		text = "http://" + address
 	case scheme == "http":
@@ -114,7 +115,7 @@ func (p *OTLPProber) receiver(address string) (receiver, error) {
 		return r, &AddressError{address, "the port must be a number from 1 to 65535"}
 	}
 	r.host, r.path = u.Hostname(), strings.TrimSuffix(u.Path, "/")
-	if u.Port() != "" {
+	if isURL || u.Port() != "" {
 		r.port = portOf(u)
 	}
 	r.complete()

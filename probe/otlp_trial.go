@@ -47,7 +47,6 @@ func (t *trial) otlpSwapped(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
-	meant := e.protocolName()
 	e.to = e.to.swapped(e.prober.Signal)
 	try := e.plaintext
 	if t.attempt.TLS != nil {
@@ -58,7 +57,6 @@ func (t *trial) otlpSwapped(ctx context.Context) {
 		return
 	}
 	t.proven = reasonOTLPProtocolMismatch
-	t.problem.Expected, t.problem.Received = "OTLP over "+meant, "OTLP over "+e.protocolName()
 	t.note("tried an export over %s: it is answered, so this is a port of OTLP over %[1]s", e.protocolName())
 }
 

@@ -1,7 +1,8 @@
 // Command otelcol runs the OpenTelemetry collector's OTLP receiver, and drops
 // what it receives. The receiver's configuration is read from standard input, in
-// the collector's YAML; "ready" on standard output says that it listens, and the
-// end of standard input that it may stop.
+// the collector's YAML up to a line "---"; the end of standard input says that it
+// may stop. The receiver logs to standard error, in JSON, also where it listens;
+// "ready" there says that all of it does.
 package main
 
 import (
@@ -23,13 +24,13 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdin, os.Stdout); err != nil {
+	if err := run(context.Background(), os.Stdin); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run receives until in ends. The configuration ends with the line "---".
-func run(ctx context.Context, in io.Reader, out io.Writer) error {
+// run receives until in ends.
+func run(ctx context.Context, in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	var text strings.Builder
 	for lines.Scan() && lines.Text() != "---" {
@@ -44,7 +45,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintln(out, "ready")
+	fmt.Fprintln(os.Stderr, "ready")
 	for lines.Scan() {
 	}
 	for _, r := range receivers {
@@ -75,7 +76,7 @@ func newReceivers(ctx context.Context, text []byte) ([]component.Component, erro
 		ID:                component.NewID(factory.Type()),
 		TelemetrySettings: componenttest.NewNopTelemetrySettings(),
 	}
-	if set.Logger, err = zap.NewDevelopment(); err != nil {
+	if set.Logger, err = zap.NewProduction(); err != nil {
 		return nil, err
 	}
 	traces, err := factory.CreateTraces(ctx, set, cfg, consumertest.NewNop())

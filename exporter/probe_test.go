@@ -119,7 +119,8 @@ func TestProbeAnswers(t *testing.T) {
 
 func TestProbeMetrics(t *testing.T) {
 	started := startLab(t, "good-redirect", "cert-no-ip", "dns-serial", "dns-should-not-exist", "dns-silent",
-		"good-tcp-labels", "tcp-other-banner", "tcp-closes", "starttls-cert-expired")
+		"good-tcp-labels", "tcp-other-banner", "tcp-closes", "starttls-cert-expired",
+		"good-grpc", "grpc-not-serving", "grpc-no-health-service", "grpc-untrusted", "good-otlp-grpc")
 	store := exporter.NewStore(nil)
 	store.SetTargets(targetsOf(started))
 	h := newHandler(store)
@@ -139,6 +140,16 @@ func TestProbeMetrics(t *testing.T) {
 		{"tcp-closes", []string{"probe_success 0", "probe_failed_due_to_regex 1"}},
 		{"starttls-cert-expired", []string{"probe_success 0", "probe_failed_due_to_regex 0", "probe_ssl_earliest_cert_expiry ",
 			`probe_failure_info{reason="cert_expired",phase="verify"} 1`}},
+		{"good-grpc", []string{"probe_success 1", "probe_grpc_ssl 1", "probe_grpc_status_code 0", `probe_grpc_duration_seconds{phase="check"} `,
+			`probe_grpc_duration_seconds{phase="resolve"} `, `probe_grpc_healthcheck_response{serving_status="SERVING"} 1`,
+			`probe_grpc_healthcheck_response{serving_status="NOT_SERVING"} 0`, "probe_ssl_earliest_cert_expiry "}},
+		{"grpc-not-serving", []string{"probe_success 0", "probe_grpc_ssl 1", "probe_grpc_status_code 0",
+			`probe_grpc_healthcheck_response{serving_status="SERVING"} 0`, `probe_grpc_healthcheck_response{serving_status="NOT_SERVING"} 1`}},
+		{"grpc-no-health-service", []string{"probe_success 0", "probe_grpc_ssl 0", "probe_grpc_status_code 12",
+			`probe_grpc_healthcheck_response{serving_status="UNKNOWN"} 0`}},
+		{"grpc-untrusted", []string{"probe_success 0", "probe_grpc_ssl 0", "probe_grpc_status_code 14", "probe_ssl_earliest_cert_expiry ",
+			`probe_failure_info{reason="unknown_authority",phase="verify"} 1`}},
+		{"good-otlp-grpc", []string{"probe_success 1", "probe_ip_protocol 4"}},
 		{"good-redirect", []string{"probe_success 1", "probe_http_status_code 200", "probe_http_redirects 1", "probe_http_ssl 1", "probe_ip_protocol 4",
 			"probe_http_version 2", `probe_tls_version_info{version="TLS 1.3"} 1`, `probe_node_info{node="node-a"} 1`, "probe_ssl_earliest_cert_expiry "}},
 		{"cert-no-ip", []string{"probe_success 0", `probe_failure_info{reason="missing_ip_san",phase="verify"} 1`,

@@ -21,8 +21,8 @@ type grpcLine struct {
 
 // duplex is a connection that can be parted with politely.
 type duplex interface {
-	evidence(Phase, error) *Evidence
 	net.Conn
+	evidence(Phase, error) *Evidence
 	part(context.Context) *Evidence
 }
 

@@ -77,6 +77,7 @@ type attemptJSON struct {
 	Problems []problemJSON      `json:"problems"`
 	TLS      *tlsJSON           `json:"tls,omitempty"`
 	HTTP     *httpJSON          `json:"http,omitempty"`
+	QUIC     *quicJSON          `json:"quic,omitempty"`
 	DNS      *dnsJSON           `json:"dns,omitempty"`
 	TCP      *tcpJSON           `json:"tcp,omitempty"`
 	GRPC     *grpcJSON          `json:"grpc,omitempty"`
@@ -158,6 +159,7 @@ func newAttemptJSON(a *probe.Attempt) attemptJSON {
 		Problems: []problemJSON{},
 		TLS:      newTLSJSON(a.TLS),
 		HTTP:     newHTTPJSON(a.HTTP),
+		QUIC:     newQUICJSON(a.QUIC),
 		DNS:      newDNSJSON(a.DNS),
 		TCP:      newTCPJSON(a.TCP),
 		GRPC:     newGRPCJSON(a.GRPC),

@@ -51,14 +51,18 @@ type ocspJSON struct {
 }
 
 type httpJSON struct {
-	Hops []hopJSON `json:"hops"`
-	Body int64     `json:"body_bytes"`
+	Hops          []hopJSON  `json:"hops"`
+	Body          int64      `json:"body_bytes"`
+	ContentLength int64      `json:"content_length"`
+	LastModified  *time.Time `json:"last_modified,omitempty"`
+	AltSvc        string     `json:"alt_svc,omitempty"`
 }
 
 type hopJSON struct {
 	Method     string   `json:"method"`
 	URL        string   `json:"url"`
 	Peer       string   `json:"peer,omitempty"`
+	Proxy      string   `json:"proxy,omitempty"`
 	Proto      string   `json:"proto,omitempty"`
 	Status     int      `json:"status,omitempty"`
 	Location   string   `json:"location,omitempty"`
@@ -124,13 +128,15 @@ func newHTTPJSON(h *probe.HTTP) *httpJSON {
 	if h == nil {
 		return nil
 	}
-	out := &httpJSON{Hops: []hopJSON{}, Body: h.Body}
+	out := &httpJSON{Hops: []hopJSON{}, Body: h.Body, ContentLength: h.ContentLength,
+		LastModified: timeJSON(h.LastModified), AltSvc: h.AltSvc}
 	for i := range h.Hops {
 		hop := &h.Hops[i]
 		out.Hops = append(out.Hops, hopJSON{
 			Method:     hop.Method,
 			URL:        hop.URL,
 			Peer:       addressJSON(hop.Peer),
+			Proxy:      hop.Proxy,
 			Proto:      hop.Proto,
 			Status:     hop.Status,
 			Location:   hop.Location,

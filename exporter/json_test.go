@@ -26,6 +26,7 @@ func TestWriteJSON(t *testing.T) {
 		{"ok.json", exporter.View{Result: resultOK(), Live: true, Version: "0.1.0"}},
 		{"failing.json", scheduled(t, now, resultOK(), resultWrongName())},
 		{"hostile.json", exporter.View{Result: hostile}},
+		{"http3.json", exporter.View{Result: resultHTTP3()}},
 		{"dns.json", exporter.View{Result: resultDNS()}},
 		{"tcp.json", exporter.View{Result: resultMail()}},
 		{"grpc.json", exporter.View{Result: resultGRPC(), Live: true}},

@@ -171,6 +171,27 @@ func resultRedirects() *probe.Result {
 	return result(target("shop", "http://shop.example/", "http"), a)
 }
 
+func resultHTTP3() *probe.Result {
+	a := attempt("10.96.44.10:443")
+	a.Phases = phases(3.1, 0, 18.2, 0.2, 5)
+	a.QUIC = &probe.QUIC{Version: 1, Retry: true, Received: 7}
+	a.HTTP = &probe.HTTP{
+		Hops:          []probe.Hop{{Method: "GET", URL: "https://shop.example/", Peer: a.Peer, Proto: "HTTP/3.0", Status: 200, TLS: a.TLS}},
+		Body:          12,
+		ContentLength: -1,
+		LastModified:  start,
+		AltSvc:        `h3=":443"`,
+	}
+	return result(target("shop", "https://shop.example/", "http"), a)
+}
+
+func resultProxied() *probe.Result {
+	r := resultHTTP3()
+	r.Attempts[0].QUIC = nil
+	r.Attempts[0].HTTP.Hops[0].Proto, r.Attempts[0].HTTP.Hops[0].Proxy = "HTTP/2.0", "http://proxy.example:3128"
+	return r
+}
+
 func resultGRPC() *probe.Result {
 	a := attempt("10.96.44.10:443")
 	a.Phases = phases(3.1, 0.9, 18.2, 0.2, 1.5)

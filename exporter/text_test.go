@@ -27,6 +27,8 @@ func TestWriteText(t *testing.T) {
 		{"addresses.txt", exporter.View{Result: resultTwoAddresses(), Live: true}},
 		{"repeated.txt", exporter.View{Result: resultWrongTwice(), Live: true}},
 		{"redirects.txt", exporter.View{Result: resultRedirects(), Live: true, Color: true}},
+		{"http3.txt", exporter.View{Result: resultHTTP3(), Live: true}},
+		{"proxied.txt", exporter.View{Result: resultProxied(), Live: true}},
 		{"dns.txt", exporter.View{Result: resultDNS(), Live: true}},
 		{"dns-nxdomain.txt", exporter.View{Result: resultNoSuchName(), Live: true}},
 		{"tcp.txt", exporter.View{Result: resultMail(), Live: true}},

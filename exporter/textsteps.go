@@ -92,13 +92,21 @@ func stepDetail(r *probe.Result, a *probe.Attempt, phase probe.Phase) string {
 		}
 		return a.Peer.String()
 	case probe.PhaseTLS:
-		return upgradeDetail(a.TCP) + handshakeDetail(a.TLS)
+		return upgradeDetail(a.TCP) + overQUIC(a.QUIC, handshakeDetail(a.TLS))
 	case probe.PhaseVerify:
 		return verifyDetail(a.TLS, r.Start)
 	case probe.PhaseRequest:
 		return requestDetail(a)
 	}
 	return ""
+}
+
+// overQUIC puts what the packets were before what was agreed on.
+func overQUIC(q *probe.QUIC, detail string) string {
+	if q == nil {
+		return detail
+	}
+	return strings.TrimSpace(quicDetail(q) + " " + detail)
 }
 
 func handshakeDetail(t *probe.TLS) string {
@@ -147,6 +155,9 @@ func httpDetail(h *probe.HTTP) string {
 	}
 	last := &h.Hops[len(h.Hops)-1]
 	said := fmt.Sprintf("%s %s, %d bytes", last.Method, hopAnswer(last), h.Body)
+	if last.Proxy != "" {
+		said += " through " + last.Proxy
+	}
 	switch n := len(h.Hops) - 1; n {
 	case 0:
 		return said

@@ -110,5 +110,8 @@ Beside what the requests show:
 - Answers to /probe are never compressed.
 - A scrape's timeout below the half second that is left for the way back is taken as it is.
 - The first 100 names of a certificate are in ` + "`subjectalternative`" + `, and label values end after 1 KiB.
+- ` + "`send`" + ` gets no line feed behind it where it holds a NUL byte: PostgreSQL logs one as an attack.
+- ` + "`pop3s_banner`" + `, as built in, expects ` + "`^\\+OK`" + `; as blackbox_exporter ships it, ` + "`^+OK`" + `, it matches no greeting.
+- A tcp module that says and expects nothing only asks the server's kernel, on Linux: no program logs the connection.
 - The peer sees another User-Agent, a polite end of each connection, and no request where it is not trusted.
 `

@@ -56,7 +56,7 @@ func serve() {
 	if err != nil {
 		panic(err)
 	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{leaf}, NextProtos: []string{"http/1.1"}})
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{leaf}, NextProtos: []string{"h2", "http/1.1"}})
 	if err != nil {
 		panic(err)
 	}
@@ -111,8 +111,7 @@ func BenchmarkTLS(b *testing.B) {
 
 func BenchmarkHTTPS(b *testing.B) {
 	s := startServer(b)
-	module := probe.BuiltinModules()["http"]
-	compare(b, s.target("https://"+s.addr+"/", module), func() error {
+	compare(b, s.request(false), func() error {
 		return s.bare(func(c *tls.Conn) error {
 			if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: " + benchName + "\r\nConnection: close\r\n\r\n")); err != nil {
 				return err
@@ -121,6 +120,41 @@ func BenchmarkHTTPS(b *testing.B) {
 			return err
 		})
 	})
+}
+
+// BenchmarkNetHTTP and BenchmarkHTTP2 compare with what most programs do: a
+// request of net/http in a fresh connection.
+func BenchmarkNetHTTP(b *testing.B) {
+	s := startServer(b)
+	compare(b, s.request(false), func() error { return s.netHTTP(false) })
+}
+
+func BenchmarkHTTP2(b *testing.B) {
+	s := startServer(b)
+	compare(b, s.request(true), func() error { return s.netHTTP(true) })
+}
+
+// request returns a target of the http prober, over HTTP/2 or HTTP/1.1.
+func (s server) request(http2 bool) *probe.Target {
+	p := probe.NewProber("http").(*probe.HTTPProber)
+	p.EnableHTTP2 = http2
+	return s.target("https://"+s.addr+"/", &probe.Module{Name: "http", Kind: "http", Prober: p})
+}
+
+// netHTTP asks once and leaves nothing open.
+func (s server) netHTTP(http2 bool) error {
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{ServerName: benchName, RootCAs: s.roots},
+		ForceAttemptHTTP2: http2,
+	}
+	defer transport.CloseIdleConnections()
+	resp, err := (&http.Client{Transport: transport}).Get("https://" + s.addr + "/")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }
 
 func (s server) target(address string, m *probe.Module) *probe.Target {

@@ -58,7 +58,7 @@ func BenchmarkDropInMemory(b *testing.B) {
 	defer server.Close()
 	for b.Loop() {
 		pair := startScrapedPair(b, program, exporter, l.CA.PEM())
-		const warm, probes = 300, 1500
+		const warm, probes = 600, 1500
 		var grown [2]float64
 		for i := range warm + probes {
 			for _, p := range pair {

@@ -186,7 +186,7 @@ func (e *Evidence) readQUIC(err error) {
 // HTTP/3. A code of our own side says that the peer's words made no sense.
 func (e *Evidence) readStream(err error) {
 	var stream http2.StreamError
-	var goAway http2.GoAwayError
+	var goAway http2.GoAwayError //lint:ignore SA1019 see http2.go
 	var h3 *http3.Error
 	switch {
 	case errors.As(err, &stream) && strings.Contains(stream.Error(), "received from peer"):

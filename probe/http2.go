@@ -1,5 +1,8 @@
 package probe
 
+//lint:file-ignore SA1019 net/http's ClientConn, which is to replace it, takes no
+// connection that has shaken hands already, and does not show the peer's error code.
+
 import (
 	"context"
 	"net"

@@ -21,7 +21,6 @@ type snapshot struct {
 // A reading is what a snapshot holds of one target.
 type reading struct {
 	target         *probe.Target
-	info           *infoLabels
 	last           *probe.Result // nil while pending
 	runs, failures uint64
 }
@@ -33,7 +32,7 @@ func (s *Store) snapshot(snap *snapshot) {
 	defer s.mu.Unlock()
 	snap.readings = snap.readings[:0]
 	for _, e := range s.sorted {
-		snap.readings = append(snap.readings, reading{e.target, e.info, e.last, e.runs, e.failures})
+		snap.readings = append(snap.readings, reading{e.target, e.last, e.runs, e.failures})
 	}
 	snap.modules = s.modules
 	snap.byReason = maps.Clone(s.byReason)
@@ -189,9 +188,10 @@ func fillTLS(f *family, snap *snapshot) {
 }
 
 func fillTargets(f *family, snap *snapshot) {
+	var info infoLabels
 	for i := range snap.readings {
-		r := &snap.readings[i]
-		f.addLabelled(1, r.info.names, r.info.values)
+		info.set(snap.readings[i].target)
+		f.addLabelled(1, info.names, info.values)
 	}
 }
 

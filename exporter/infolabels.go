@@ -1,35 +1,56 @@
 package exporter
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"tlsprobe/probe"
 )
 
-// infoLabels are the labels of a target's tlsprobe_target_info.
-type infoLabels struct{ names, values []string }
+// infoLabels are the labels of a target's tlsprobe_target_info. They are made
+// anew for each target of each scrape, in the same memory: kept, they would be a
+// tenth of what a target costs.
+type infoLabels struct {
+	names, values []string
+	keys          []string
+	known         map[string]string // label names by key
+}
 
 // taken are names that a target's label may not have: those of our own, and
 // those that a scrape attaches, which would rename ours to exported_*. Such a
 // label gets the prefix "target_".
 var taken = []string{"target", "module", "address", "instance", "job", "namespace", "pod", "container", "endpoint", "service", "node"}
 
-func newInfoLabels(t *probe.Target) *infoLabels {
-	info := &infoLabels{
-		names:  []string{"target", "module", "address"},
-		values: []string{t.Name, t.Module.Name, t.Address},
+// set makes l the labels of t.
+func (l *infoLabels) set(t *probe.Target) {
+	l.names = append(l.names[:0], "target", "module", "address")
+	l.values = append(l.values[:0], t.Name, t.Module.Name, t.Address)
+	l.keys = l.keys[:0]
+	for key := range t.Labels {
+		l.keys = append(l.keys, key)
 	}
-	for _, key := range slices.Sorted(maps.Keys(t.Labels)) {
-		name := labelName(key)
-		if slices.Contains(info.names, name) {
+	slices.Sort(l.keys)
+	for _, key := range l.keys {
+		name := l.name(key)
+		if slices.Contains(l.names, name) {
 			continue // two keys that differ only in what a label name cannot hold
 		}
-		info.names = append(info.names, name)
-		info.values = append(info.values, t.Labels[key])
+		l.names = append(l.names, name)
+		l.values = append(l.values, t.Labels[key])
 	}
-	return info
+}
+
+// name is labelName, remembered: targets have the same few keys.
+func (l *infoLabels) name(key string) string {
+	name, ok := l.known[key]
+	if !ok {
+		if l.known == nil {
+			l.known = map[string]string{}
+		}
+		name = labelName(key)
+		l.known[key] = name
+	}
+	return name
 }
 
 // labelName makes a label name of any key, such as a Kubernetes label's.

@@ -44,7 +44,6 @@ type moduleReason struct {
 // An entry is what the store keeps of one target.
 type entry struct {
 	target      *probe.Target
-	info        *infoLabels
 	last        *probe.Result // nil: pending, no result yet
 	lastFailure *probe.Result // nil: it never failed
 	since       time.Time     // start of the first run with the verdict of last
@@ -80,7 +79,7 @@ func (s *Store) SetTargets(targets []*probe.Target) {
 		if e == nil || !asksSame(e.target, t) {
 			e = &entry{}
 		}
-		e.target, e.info = t, newInfoLabels(t)
+		e.target = t
 		byName[t.Name] = e
 		sorted = append(sorted, e)
 	}

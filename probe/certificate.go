@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"unicode/utf8"
+	"unique"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 func factsOf(c *x509.Certificate) *Certificate {
 	f := &Certificate{
 		Subject:    nameText(c.Subject),
-		Issuer:     nameText(c.Issuer),
+		Issuer:     unique.Make(nameText(c.Issuer)).Value(), // thousands may have the same
 		Serial:     cut(c.SerialNumber.Text(16)),
 		SANs:       sanCount(c),
 		NotBefore:  c.NotBefore,

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"hash"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -24,17 +25,23 @@ const (
 // use, by many goroutines at once.
 type chainCache struct {
 	mu       sync.Mutex
-	verdicts map[verdictKey]remembered
-	facts    map[[32]byte]weak.Pointer[Certificate] // by fingerprint, as long as somebody holds them
+	verdicts map[verdictKey]*remembered
+	facts    map[factsKey]weak.Pointer[Certificate] // as long as somebody holds them
+	gone     func(factsKey)                         // forget, made once for all facts
 }
 
 // verdictKey is a hash of all that a verdict rests on, except the time.
 type verdictKey [sha256.Size]byte
 
-// remembered is a verdict and the times between which it holds: from ≤ t < until.
+// factsKey is the beginning of a fingerprint. Thousands are kept, and where two
+// certificates have the same, all that is lost is that one is not shared.
+type factsKey [8]byte
+
+// remembered is a verdict and the times between which it holds, in nanoseconds
+// since the Unix epoch: from ≤ t < until.
 type remembered struct {
-	verdict     *verdict
-	from, until time.Time
+	verdict
+	from, until int64
 }
 
 // judge answers q, from memory where the answer cannot have changed.
@@ -44,35 +51,34 @@ func (c *chainCache) judge(q question) *verdict {
 	c.mu.Lock()
 	known, ok := c.verdicts[key]
 	c.mu.Unlock()
-	if ok && known.holds(q.now) {
-		return known.verdict
+	if ok && known.holds(q.now.UnixNano()) {
+		return &known.verdict
 	}
 	v, until := q.judge(c.factsOf)
-	c.remember(key, remembered{v, q.now, until})
-	return v
+	r := &remembered{v, q.now.UnixNano(), until.UnixNano()}
+	c.remember(key, r)
+	return &r.verdict
 }
 
-func (r remembered) holds(now time.Time) bool {
-	return !now.Before(r.from) && now.Before(r.until)
-}
+func (r *remembered) holds(now int64) bool { return r.from <= now && now < r.until }
 
 // remember adds an entry. It looks at a few others, which Go's map picks at
 // random, and drops those that hold no longer; when there is no room, also the
 // one that would be the first not to. Eviction in order of age would drop every
 // entry before its next use once there are more targets than room.
-func (c *chainCache) remember(key verdictKey, r remembered) {
+func (c *chainCache) remember(key verdictKey, r *remembered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.verdicts == nil {
-		c.verdicts = map[verdictKey]remembered{}
+		c.verdicts = map[verdictKey]*remembered{}
 	}
 	var first verdictKey
-	var firstUntil time.Time
+	firstUntil := int64(math.MaxInt64)
 	seen := 0
 	for k, other := range c.verdicts {
 		if !other.holds(r.from) {
 			delete(c.verdicts, k)
-		} else if firstUntil.IsZero() || other.until.Before(firstUntil) {
+		} else if other.until < firstUntil {
 			first, firstUntil = k, other.until
 		}
 		if seen++; seen == evictionSample {
@@ -89,26 +95,28 @@ func (c *chainCache) remember(key verdictKey, r remembered) {
 // its targets, and a leaf's for all its names.
 func (c *chainCache) factsOf(cert *x509.Certificate) *Certificate {
 	sum := sha256.Sum256(cert.Raw)
+	key := factsKey(sum[:])
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.facts[sum].Value(); known != nil {
+	if known := c.facts[key].Value(); known != nil && known.SHA256 == sum {
 		return known
 	}
 	if c.facts == nil {
-		c.facts = map[[32]byte]weak.Pointer[Certificate]{}
+		c.facts = map[factsKey]weak.Pointer[Certificate]{}
+		c.gone = c.forget
 	}
 	f := factsOf(cert)
-	pointer := weak.Make(f)
-	c.facts[sum] = pointer
-	runtime.AddCleanup(f, func(sum [32]byte) { c.forget(sum, pointer) }, sum)
+	c.facts[key] = weak.Make(f)
+	runtime.AddCleanup(f, c.gone, key)
 	return f
 }
 
-func (c *chainCache) forget(sum [32]byte, gone weak.Pointer[Certificate]) {
+// forget drops facts that nobody holds.
+func (c *chainCache) forget(key factsKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.facts[sum] == gone {
-		delete(c.facts, sum)
+	if c.facts[key].Value() == nil {
+		delete(c.facts, key)
 	}
 }
 

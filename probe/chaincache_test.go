@@ -118,11 +118,13 @@ func TestFaultyVerdictLifetime(t *testing.T) {
 
 func TestChainCacheIsBounded(t *testing.T) {
 	var c chainCache
-	shared := &verdict{}
+	entry := func(at time.Time) *remembered {
+		return &remembered{from: at.UnixNano(), until: at.Add(time.Hour).UnixNano()}
+	}
 	for i := range uint64(maxVerdicts + 1000) {
 		var key verdictKey
 		binary.BigEndian.PutUint64(key[:], i)
-		c.remember(key, remembered{shared, judgedAt, judgedAt.Add(time.Hour)})
+		c.remember(key, entry(judgedAt))
 		if len(c.verdicts) > maxVerdicts {
 			t.Fatalf("%d verdicts are kept", len(c.verdicts))
 		}
@@ -134,11 +136,11 @@ func TestChainCacheIsBounded(t *testing.T) {
 	for i := range uint64(maxVerdicts) {
 		var key verdictKey
 		binary.LittleEndian.PutUint64(key[:], i+1)
-		c.remember(key, remembered{shared, later, later.Add(time.Hour)})
+		c.remember(key, entry(later))
 	}
 	old := 0
 	for _, r := range c.verdicts {
-		if !r.holds(later) {
+		if !r.holds(later.UnixNano()) {
 			old++
 		}
 	}

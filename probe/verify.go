@@ -54,27 +54,32 @@ type judgement struct {
 
 // judge examines the chain, and says until when the verdict holds. facts makes
 // the facts of a certificate.
-func (q question) judge(facts func(*x509.Certificate) *Certificate) (*verdict, time.Time) {
+func (q question) judge(facts func(*x509.Certificate) *Certificate) (verdict, time.Time) {
 	j := &judgement{question: q, sent: len(q.chain), until: q.now.Add(verdictLifetime)}
 	j.chain = q.chain[:min(len(q.chain), maxChain)]
-	v := &verdict{sent: j.sent}
+	v := verdict{sent: j.sent}
 	if len(q.chain) == 0 {
 		j.add(reasonChainInvalid.problem("the peer sent no certificate"))
 	} else {
 		j.examine()
 	}
-	for _, c := range j.chain {
-		v.chain = append(v.chain, facts(c))
-	}
-	for _, path := range j.longestLived() {
-		known := make([]*Certificate, len(path))
-		for i, c := range path {
-			known[i] = facts(c)
+	v.chain = factsOfAll(j.chain, facts)
+	if paths := j.longestLived(); len(paths) > 0 {
+		v.verified = make([][]*Certificate, len(paths))
+		for i, path := range paths {
+			v.verified[i] = factsOfAll(path, facts)
 		}
-		v.verified = append(v.verified, known)
 	}
 	v.problems, v.ocsp = j.problems, j.ocsp
 	return v, j.until
+}
+
+func factsOfAll(certs []*x509.Certificate, facts func(*x509.Certificate) *Certificate) []*Certificate {
+	all := make([]*Certificate, len(certs))
+	for i, c := range certs {
+		all[i] = facts(c)
+	}
+	return all
 }
 
 // examine runs every check. Their order is the one in which a person would mend

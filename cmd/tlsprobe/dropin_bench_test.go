@@ -22,7 +22,12 @@ import (
 // BenchmarkDropInHTTPS is the CPU time of an HTTPS probe on demand by the agent
 // over that of blackbox_exporter's, asked for the same at the same pace in the
 // same windows.
-func BenchmarkDropInHTTPS(b *testing.B) {
+func BenchmarkDropInHTTPS(b *testing.B) { costOnDemand(b, "") }
+
+// BenchmarkDropInHTTP2 is the same by HTTP/2.
+func BenchmarkDropInHTTP2(b *testing.B) { costOnDemand(b, groupsOfHTTP2) }
+
+func costOnDemand(b *testing.B, suffix string) {
 	program, exporter := buildAgent(b), buildBlackbox(b)
 	for b.Loop() {
 		t := startTarget(b)
@@ -30,9 +35,10 @@ func BenchmarkDropInHTTPS(b *testing.B) {
 		stop := make(chan struct{})
 		var driving sync.WaitGroup
 		for _, p := range pair {
+			p.group += suffix
 			driving.Go(func() { p.drive(t, stop) })
 		}
-		compare(t, contender{"agent", pair[0].process}, contender{"blackbox", pair[1].process})
+		compare(t, contender{pair[0].group, pair[0].process}, contender{pair[1].group, pair[1].process})
 		close(stop)
 		driving.Wait()
 	}

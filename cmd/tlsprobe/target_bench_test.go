@@ -33,7 +33,11 @@ type arrival struct {
 	Name string    // the name it asked for
 }
 
-const benchAddrs = 16
+const (
+	benchAddrs = 16
+	// groupsOfHTTP2 ends the names of groups to which the target offers HTTP/2.
+	groupsOfHTTP2 = "-h2"
+)
 
 // benchTarget is the target's process. It prints a benchPeer and ends with its
 // standard input.
@@ -52,6 +56,13 @@ func benchTarget() {
 	}
 	var peer benchPeer
 	config := &tls.Config{GetCertificate: t.certificate, NextProtos: []string{"http/1.1"}}
+	config2 := &tls.Config{GetCertificate: t.certificate, NextProtos: []string{"h2", "http/1.1"}}
+	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		if strings.HasSuffix(groupOf(hello.ServerName), groupsOfHTTP2) {
+			return config2, nil
+		}
+		return nil, nil
+	}
 	for range benchAddrs {
 		l := listen()
 		peer.Addrs = append(peer.Addrs, l.Addr().String())

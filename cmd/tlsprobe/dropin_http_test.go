@@ -49,12 +49,14 @@ const httpModules = `
   file_headers: {prober: http, http: {http_headers: {X-Probe: {values: ["1"]}}}}
   proxied: {prober: http, http: {proxy_url: "PROXY", tls_config: {ca_file: CA}}}
   proxied_unresolved: {prober: http, http: {proxy_url: "PROXY", skip_resolve_phase_with_proxy: true, tls_config: {ca_file: CA}}}
+  http3: {prober: http, http: {enable_http3: true, enable_http2: false, valid_http_versions: ["HTTP/3.0"], tls_config: {ca_file: CA, server_name: good.lab.test}}}
+  http3_untrusting: {prober: http, http: {enable_http3: true, enable_http2: false, valid_http_versions: ["HTTP/3.0"]}}
   lab_http: {prober: http, http: {tls_config: {ca_file: CA, server_name: good.lab.test}}}
 `
 
 // httpCases ask the site for all that it can answer.
 func (p *dropInPeers) httpCases() []scrapeCase {
-	plain, secure := p.plain.URL, p.secure.URL
+	plain, secure, h3 := p.plain.URL, p.secure.URL, p.instances["quic-good-http3"].Target.Address
 	get := func(name, module, target string) scrapeCase {
 		return scrapeCase{name: "http: " + name, module: module, target: target}
 	}
@@ -143,6 +145,11 @@ func (p *dropInPeers) httpCases() []scrapeCase {
 		get("proxy, TLS", "proxied", secure),
 		get("proxy, a name that it resolves", "proxied_unresolved", "http://site.test/"),
 		get("proxy, refused", "proxied", "http://"+p.closed),
+		get("HTTP/3", "http3", h3),
+		get("HTTP/3, untrusted", "http3_untrusting", h3),
+		get("HTTP/3, expired", "http3", "https://"+p.instances["quic-expired"].Target.Address),
+		{name: "http: HTTP/3, refused", module: "http3", target: "https://" + p.closed, timeout: "1.5"},
+		{name: "http: HTTP/3, no answer", module: "http3", target: "https://" + p.instances["quic-silent"].Target.Address, timeout: "1.5"},
 		{name: "http: hangs", module: "http_2xx", target: plain + "/slow", timeout: "1.2"},
 		{name: "http: hangs, by the module's timeout", module: "hasty", target: plain + "/slow"},
 	}

@@ -16,19 +16,26 @@ import (
 // answers by then.
 const http3Time = 2 * time.Second
 
-// checkHTTP3 tries the HTTP/3 that u's answer advertises. That it fails is the
-// only problem that can come of it: the certificate is judged over TCP.
+// checkHTTP3 tries the HTTP/3 that u's answer or its HTTPS record advertises. That
+// it fails is the only problem that can come of it: the certificate is judged
+// over TCP.
 func (w *walk) checkHTTP3(ctx context.Context, u *url.URL, resp *response) {
-	host, port, ok := advertised(resp.Header)
-	if !ok || u.Scheme != "https" || resp.ProtoMajor == 3 {
+	if u.Scheme != "https" || resp.ProtoMajor == 3 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, http3Time)
 	defer cancel()
+	host, port, ok := advertised(resp.Header)
+	if !ok {
+		host, port, ok = w.session.resolver.http3Record(ctx, u.Hostname(), portOf(u), w.prober.Resolver)
+	}
+	if !ok {
+		return
+	}
 	hops := w.attempt.HTTP.Hops
 	leg := Attempt{Peer: netip.AddrPortFrom(hops[len(hops)-1].Peer.Addr(), port)}
 	if host != "" {
-		found := w.session.resolve(ctx, endpoint{host, port, defaultAddresses()}, &leg)
+		found := w.session.resolve(ctx, endpoint{host, port, w.prober.AddressSettings}, &leg)
 		if len(found) > 0 {
 			leg.Peer = netip.AddrPortFrom(found[0], port)
 		}

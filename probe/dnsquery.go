@@ -97,9 +97,15 @@ func gravest(failures []*lookupError) *lookupError {
 	return worst
 }
 
-// askServer puts one question to one server, over TCP if the answer does not
-// fit into a datagram.
+// askServer puts one question for addresses to one server.
 func (a *asker) askServer(ctx context.Context, server, name string, qtype uint16) ([]netip.Addr, *lookupError) {
+	records, failure := a.records(ctx, server, name, qtype)
+	return addressesOf(records), failure
+}
+
+// records puts one question to one server, over TCP if the answer does not fit
+// into a datagram.
+func (a *asker) records(ctx context.Context, server, name string, qtype uint16) ([]dns.RR, *lookupError) {
 	q := inquiry{
 		query:   new(dns.Msg).SetQuestion(name, qtype).SetEdns0(udpPayload, false),
 		timeout: a.timeout,
@@ -116,7 +122,7 @@ func (a *asker) askServer(ctx context.Context, server, name string, qtype uint16
 	if failure != nil {
 		failure.Server = server
 	}
-	return addressesOf(records), failure
+	return records, failure
 }
 
 // An inquiry is one question to one server.

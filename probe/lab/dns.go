@@ -164,7 +164,10 @@ func (s *DNSServer) Close() error {
 	return err
 }
 
+// load adds the records of a zone file (RFC 1035, Section 5).
 func (s *DNSServer) load(zone string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	parser := dns.NewZoneParser(strings.NewReader(zone), "", "")
 	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 		name := rr.Header().Name

@@ -17,7 +17,7 @@ const completed = "handshake completed"
 var goSays = []struct{ words, scenarios string }{
 	{completed, "good-tls good-chain name-good good-mtls good-tcp starttls-tls-at-once cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
 	{"https 200 OK", "good-https good-redirect hostile-headers answer-version answer-over-tls answer-header answer-body " +
-		"answer-json answer-uncompressed proxy-good token-refused http3-advertised http3-unreachable"},
+		"answer-json answer-uncompressed proxy-good token-refused http3-advertised http3-unreachable http3-unreachable-record"},
 	{completed + " over QUIC", "quic-good quic-good-request quic-good-http3"},
 	{"https 401 Unauthorized", "http-unauthorized"},
 	{"https 503 Service Unavailable", "http-unavailable"},

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/quic-go/quic-go"
@@ -73,7 +75,24 @@ func quicScenarios() []Scenario {
 			}},
 		{Name: "http3-unreachable", Summary: "advertises HTTP/3 at a closed UDP port", Reasons: []string{"http3_unreachable"},
 			start: func(i *Instance) error { return i.advertise("127.0.0.1:9") }},
+		{Name: "http3-unreachable-record", Summary: "has an HTTPS record for HTTP/3 at a closed UDP port",
+			Reasons: []string{"http3_unreachable"}, start: startHTTP3Record},
 	}
+}
+
+func startHTTP3Record(i *Instance) error {
+	const name = "http3-record.lab.test"
+	err := i.requestAt(http.HandlerFunc(answerOK), func(p *probe.HTTPProber) { p.CheckHTTP3 = true })
+	if err != nil {
+		return err
+	}
+	i.named(name)
+	u, err := url.Parse(i.Target.Address)
+	if err != nil {
+		return err
+	}
+	i.Target.ServerName = Host
+	return i.lab.dns.load(fmt.Sprintf("_%s._https.%s. 5 HTTPS 1 %s. alpn=h3 port=9", u.Port(), name, name))
 }
 
 // quicModule returns a module of the quic prober with its default settings,

@@ -12,8 +12,7 @@ import (
 // tenth of what a target costs.
 type infoLabels struct {
 	names, values []string
-	keys          []string
-	known         map[string]string // label names by key
+	known         map[string]string // label names by what the target calls them
 }
 
 // taken are names that a target's label may not have: those of our own, and
@@ -25,18 +24,13 @@ var taken = []string{"target", "module", "address", "instance", "job", "namespac
 func (l *infoLabels) set(t *probe.Target) {
 	l.names = append(l.names[:0], "target", "module", "address")
 	l.values = append(l.values[:0], t.Name, t.Module.Name, t.Address)
-	l.keys = l.keys[:0]
-	for key := range t.Labels {
-		l.keys = append(l.keys, key)
-	}
-	slices.Sort(l.keys)
-	for _, key := range l.keys {
-		name := l.name(key)
+	for _, label := range t.Labels {
+		name := l.name(label.Name)
 		if slices.Contains(l.names, name) {
 			continue // two keys that differ only in what a label name cannot hold
 		}
 		l.names = append(l.names, name)
-		l.values = append(l.values, t.Labels[key])
+		l.values = append(l.values, label.Value)
 	}
 }
 

@@ -146,7 +146,7 @@ func newTargetJSON(t *probe.Target) targetJSON {
 		Prober:     t.Module.Kind,
 		Interval:   seconds(t.Interval),
 		Timeout:    seconds(t.Timeout),
-		Labels:     t.Labels,
+		Labels:     t.Labels.Map(),
 	}
 }
 

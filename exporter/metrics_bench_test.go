@@ -93,7 +93,7 @@ func (c *constMetrics) Collect(out chan<- prometheus.Metric) {
 		send(c.failures, prometheus.CounterValue, 0, name)
 		send(c.tls, prometheus.GaugeValue, 1, name, "TLS 1.3", "TLS_AES_128_GCM_SHA256", "X25519MLKEM768")
 		info := prometheus.NewDesc("tlsprobe_target_info", "help", []string{"target", "module", "address", "team"}, nil)
-		send(info, prometheus.GaugeValue, 1, name, v.Target.Module.Name, v.Target.Address, v.Target.Labels["team"])
+		send(info, prometheus.GaugeValue, 1, name, v.Target.Module.Name, v.Target.Address, v.Target.Labels.Get("team"))
 		for i, cert := range v.Result.Attempts[0].TLS.Chain {
 			send(c.after, prometheus.GaugeValue, seconds(cert.NotAfter), name, strconv.Itoa(i))
 			send(c.before, prometheus.GaugeValue, seconds(cert.NotBefore), name, strconv.Itoa(i))

@@ -146,9 +146,9 @@ func TestMetricsOfCertificates(t *testing.T) {
 
 func TestTargetInfoLabels(t *testing.T) {
 	labelled := target("a", "a:443", "tls")
-	labelled.Labels = map[string]string{
+	labelled.Labels = probe.LabelsOf(map[string]string{
 		"namespace": "kong", "app.kubernetes.io/name": "web", "1st": "x", "target": "y", "a-b": "one", "a.b": "two", "__x": "z",
-	}
+	})
 	store := exporter.NewStore(nil)
 	store.SetTargets([]*probe.Target{labelled})
 	want := map[string]string{

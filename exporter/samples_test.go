@@ -52,7 +52,7 @@ func target(name, address, kind string) *probe.Target {
 		Name:     name,
 		Address:  address,
 		Module:   module(kind),
-		Labels:   map[string]string{"team": "edge"},
+		Labels:   probe.LabelsOf(map[string]string{"team": "edge"}),
 		Schedule: probe.Schedule{Interval: 30 * time.Second, Timeout: 10 * time.Second},
 	}
 }

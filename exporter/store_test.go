@@ -78,7 +78,7 @@ func TestStoreDrops(t *testing.T) {
 	invalid := resultOK()
 	invalid.Invalid, invalid.Attempts = "cancelled", nil
 	relabelled := *kong
-	relabelled.Labels = map[string]string{"team": "other"}
+	relabelled.Labels = probe.LabelsOf(map[string]string{"team": "other"})
 	relabelled.Module = module("tls") // equal, but not the same pointer
 	for _, test := range []struct {
 		name   string

@@ -52,8 +52,8 @@ func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
 		"HOST":          host,
 		"http://HOST/":  baseURL("http", t.Address),
 		"https://HOST/": baseURL("https", t.Address),
-		"NAMESPACE":     t.Labels["namespace"],
-		"SERVICE":       t.Labels["service"],
+		"NAMESPACE":     t.Labels.Get("namespace"),
+		"SERVICE":       t.Labels.Get("service"),
 	}
 	if host != "" && port != "" {
 		known["HOST:PORT"] = net.JoinHostPort(host, port)

@@ -27,7 +27,7 @@ func TestFillIn(t *testing.T) {
 		{"not for a shell", "$(reboot):1", "ping HOST", "ping HOST", nil, at},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := fillIn(test.fix, &probe.Target{Address: test.address, Labels: test.labels}, test.attempt)
+			got := fillIn(test.fix, &probe.Target{Address: test.address, Labels: probe.LabelsOf(test.labels)}, test.attempt)
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}

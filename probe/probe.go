@@ -16,12 +16,12 @@ import (
 // A Target is one thing to probe: a stable name, an address, and what must be
 // true there. It is read-only once it has been handed to a [Runner].
 type Target struct {
-	Name       string            // unique and stable; what people type after /probe?target=
-	Address    string            // host:port, or a URL for the http prober
-	ServerName string            // SNI and the name to verify; empty: the module's, then the address's host
-	Module     *Module           // how to probe; never nil
-	Trust      Trust             // the roots; the zero value: the module's
-	Labels     map[string]string // for tlsprobe_target_info: namespace, service, failure policy; may be nil
+	Name       string  // unique and stable; what people type after /probe?target=
+	Address    string  // host:port, or a URL for the http prober
+	ServerName string  // SNI and the name to verify; empty: the module's, then the address's host
+	Module     *Module // how to probe; never nil
+	Trust      Trust   // the roots; the zero value: the module's
+	Labels     Labels  // for tlsprobe_target_info: namespace, service, failure policy
 	Schedule
 }
 

@@ -52,7 +52,7 @@ targets:
 		ServerName: "kong.example",
 		Module:     &probe.Module{Name: "internal_tls", Kind: "tls", Prober: prober},
 		Trust:      probe.Trust{File: "/etc/tlsprobe/kong-ca.crt", System: true},
-		Labels:     map[string]string{"namespace": "kong", "shard": "7"},
+		Labels:     probe.LabelsOf(map[string]string{"namespace": "kong", "shard": "7"}),
 		Schedule:   probe.Schedule{Interval: 15 * time.Second, Timeout: 5 * time.Second},
 	}}
 	if diff := cmp.Diff(want, c.Targets); diff != "" {
@@ -161,7 +161,7 @@ targets:
 `)
 	var got []string
 	for _, target := range c.Targets {
-		got = append(got, target.Address+" "+target.Interval.String()+" "+target.Labels["team"]+target.Labels["more"])
+		got = append(got, target.Address+" "+target.Interval.String()+" "+target.Labels.Get("team")+target.Labels.Get("more"))
 	}
 	want := []string{"a:1 20s x", "b:1 20s x", "c:1 25s yz", "d:1 30s x"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -42,7 +42,7 @@ func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[s
 		Address:    e.Address,
 		ServerName: e.ServerName,
 		Trust:      probe.Trust{File: e.CAFile, PEM: e.CA, System: e.SystemRoots},
-		Labels:     e.Labels,
+		Labels:     probe.LabelsOf(e.Labels),
 	}
 	if t.Name == "" {
 		t.Name = t.Address

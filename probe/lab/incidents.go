@@ -69,11 +69,11 @@ func webhookScenarios() []Scenario {
 }
 
 func (i *Instance) labelWebhook() {
-	i.Target.Labels = map[string]string{
+	i.Target.Labels = probe.LabelsOf(map[string]string{
 		"kind": "webhook", "namespace": "kong", "service": "kong-kong-validation-webhook",
 		"webhook": "kong-kong-kong-validations", "failure_policy": "Ignore",
 		"service_port": "443", "target_port": "8080",
-	}
+	})
 }
 
 // startStaleWebhook renews the CA, under the same name, without its caBundle.
@@ -121,7 +121,7 @@ func loadBalancerScenarios() []Scenario {
 }
 
 func (i *Instance) labelIngress() {
-	i.Target.Labels = map[string]string{"kind": "ingress", "namespace": "default", "ingress": "hskim"}
+	i.Target.Labels = probe.LabelsOf(map[string]string{"kind": "ingress", "namespace": "default", "ingress": "hskim"})
 }
 
 // siteAt serves handler over TLS with the site's own certificate.
@@ -163,5 +163,5 @@ func acmeScenarios() []Scenario {
 func (i *Instance) challengeAt(url string) {
 	i.Target.Address = url + "/.well-known/acme-challenge/lab-token"
 	i.Target.Module = httpModule()
-	i.Target.Labels = map[string]string{"kind": "acme-challenge", "namespace": "default", "certificate": "hskim-tls"}
+	i.Target.Labels = probe.LabelsOf(map[string]string{"kind": "acme-challenge", "namespace": "default", "certificate": "hskim-tls"})
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/x509/pkix"
 	"fmt"
 	"time"
+
+	"tlsprobe/probe"
 )
 
 // telemetryScenarios are the OTLP port of a collector, in and out of a mesh.
@@ -47,9 +49,9 @@ func telemetryScenarios() []Scenario {
 }
 
 func (i *Instance) labelCollector() {
-	i.Target.Labels = map[string]string{
+	i.Target.Labels = probe.LabelsOf(map[string]string{
 		"kind": "otlp", "namespace": "monitoring", "service": "otel-collector", "port_name": "grpc-otlp",
-	}
+	})
 }
 
 // kubeletScenarios are a kubelet, dialled by IP and judged by the cluster's CA.
@@ -70,7 +72,7 @@ func kubeletScenarios() []Scenario {
 const kubeletNode = "node5"
 
 func (i *Instance) labelKubelet() {
-	i.Target.Labels = map[string]string{"kind": "kubelet", "probed_node": kubeletNode}
+	i.Target.Labels = probe.LabelsOf(map[string]string{"kind": "kubelet", "probed_node": kubeletNode})
 }
 
 // startKubelet serves what client-go's GenerateSelfSignedCertKey makes: a CA for

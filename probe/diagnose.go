@@ -29,6 +29,7 @@ type trial struct {
 	attempt *Attempt
 	problem *Problem
 	limit   time.Duration // of one connection
+	over    bool          // no further experiment tells anything
 	proven  *Reason       // nil: the reason stands
 	notes   []string
 }
@@ -201,7 +202,7 @@ func (s *session) experiment(ctx context.Context, a *Attempt, p *Problem, tries 
 		t.limit = min(trialTime, time.Until(deadline)/trialShares)
 	}
 	for _, e := range tries {
-		if t.proven != nil || ctx.Err() != nil {
+		if t.over || t.proven != nil || ctx.Err() != nil {
 			break
 		}
 		e.try(t, ctx)

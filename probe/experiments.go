@@ -22,6 +22,7 @@ var hangUps = []*Reason{reasonEOFAfterHandshake, reasonResetAfterHandshake, reas
 // experiments in the order in which they are tried: the one that reads most
 // certainly is first.
 var experiments = []experiment{
+	{silences, (*trial).again},
 	{silences, (*trial).size},
 	{silences, (*trial).proxyHeader},
 	{silences, (*trial).plaintext},
@@ -40,7 +41,7 @@ var experiments = []experiment{
 // answers by then. Where the budget is short, each has its share of it.
 const (
 	trialTime   = 2 * time.Second
-	trialShares = 6
+	trialShares = 7
 )
 
 // shake tries a handshake that differs from the probe's own as vary says, and
@@ -75,6 +76,15 @@ func (t *trial) heardNothing() bool { return len(t.problem.Evidence.First) == 0 
 var smallGroups = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384}
 
 const smallMSS = 536 // the least every host takes (RFC 9293, Section 3.7.1)
+
+// again tries the same handshake once more: where it completes now, nothing that
+// another one shows would tell why the first failed.
+func (t *trial) again(ctx context.Context) {
+	if t.shake(ctx, func(*hello) {}) != nil {
+		t.over = true
+		t.note("tried the same again: the handshake completes, so the failure comes and goes")
+	}
+}
 
 // size finds out whether a large ClientHello is what fails. The post-quantum
 // share makes the default one more than a segment long.

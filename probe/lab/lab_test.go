@@ -1,8 +1,12 @@
 package lab_test
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,4 +147,27 @@ func labGoroutines(t *testing.T) string {
 		}
 	}
 	return strings.Join(left, "\n\n")
+}
+
+// A client may send before it has read that the tunnel is open: the proxy hands
+// that on, too.
+func TestTunnelKeepsWhatComesEarly(t *testing.T) {
+	l := newLab(t)
+	all := lab.Scenarios()
+	i, err := l.Start(all[slices.IndexFunc(all, func(s lab.Scenario) bool { return s.Name == "proxy-good" })])
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := strings.TrimSuffix(strings.TrimPrefix(i.Target.Address, "https://"), "/")
+	conn, err := net.Dial("tcp", i.Target.Module.Prober.(*probe.HTTPProber).Proxy.ProxyURL.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	fmt.Fprintf(conn, "CONNECT %[1]s HTTP/1.1\r\nHost: %[1]s\r\n\r\nGET / HTTP/1.0\r\n\r\n", server)
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.Contains(string(answer), "Client sent an HTTP request to an HTTPS server") {
+		t.Errorf("the server answers %q, %v", answer, err)
+	}
 }

@@ -39,7 +39,7 @@ func tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	defer server.Close()
 	w.WriteHeader(http.StatusOK)
-	client, _, err := http.NewResponseController(w).Hijack()
+	client, sent, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
 	}
@@ -50,7 +50,7 @@ func tunnel(w http.ResponseWriter, r *http.Request) {
 		io.Copy(client, server)
 		client.Close()
 	}()
-	io.Copy(server, client)
+	io.Copy(server, sent) // what the HTTP server has read already comes first
 	server.Close()
 	<-back
 }

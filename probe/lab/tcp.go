@@ -40,7 +40,7 @@ func tcpScenarios() []Scenario {
 		{Name: "tcp-closes", Summary: "closes the connection without a word", Reasons: []string{"tcp_expect_closed"},
 			start: func(i *Instance) error {
 				i.Target.Module = expecting("^SSH-2.0-")
-				return i.serveAt(func(*peerConn) {})
+				return i.serveAt(sayNothing)
 			}},
 		{Name: "hostile-lines", Summary: "sends lines that never end", Reasons: []string{"tcp_expect_mismatch"},
 			start: func(i *Instance) error {
@@ -48,6 +48,13 @@ func tcpScenarios() []Scenario {
 				return i.serveAt(func(c *peerConn) { io.Copy(c, endless{}) })
 			}},
 	}
+}
+
+// sayNothing says nothing and ends the connection by FIN: to close it while
+// something is unread would be RST.
+func sayNothing(c *peerConn) {
+	c.CloseWrite()
+	io.Copy(io.Discard, c)
 }
 
 // endless reads as many short lines as are wanted.

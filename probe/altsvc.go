@@ -20,8 +20,10 @@ const http3Time = 2 * time.Second
 // it fails is the only problem that can come of it: the certificate is judged
 // over TCP.
 func (w *walk) checkHTTP3(ctx context.Context, u *url.URL, resp *response) {
-	if u.Scheme != "https" || resp.ProtoMajor == 3 {
-		return
+	hops := w.attempt.HTTP.Hops
+	last := &hops[len(hops)-1]
+	if u.Scheme != "https" || resp.ProtoMajor == 3 || last.Proxy != "" {
+		return // nobody goes through a proxy to HTTP/3
 	}
 	ctx, cancel := context.WithTimeout(ctx, http3Time)
 	defer cancel()
@@ -32,8 +34,7 @@ func (w *walk) checkHTTP3(ctx context.Context, u *url.URL, resp *response) {
 	if !ok {
 		return
 	}
-	hops := w.attempt.HTTP.Hops
-	leg := Attempt{Peer: netip.AddrPortFrom(hops[len(hops)-1].Peer.Addr(), port)}
+	leg := Attempt{Peer: netip.AddrPortFrom(last.Peer.Addr(), port)}
 	if host != "" {
 		found := w.session.resolve(ctx, endpoint{host, port, w.prober.AddressSettings}, &leg)
 		if len(found) > 0 {

@@ -139,13 +139,28 @@ func (s *session) diagnose(ctx context.Context, res *Result, budget time.Duratio
 		a := &res.Attempts[i]
 		key := loreKey{s.target.Name, a.Peer}
 		p, tries := ambiguous(a)
-		if p == nil {
+		if p == nil || s.proxied() {
 			s.lore.unlearn(key)
 			continue
 		}
 		attempts.Go(func() { s.investigate(ctx, key, a, p, tries) })
 	}
 	attempts.Wait()
+}
+
+// proxied reports whether a proxy stands before the target: experiments would go
+// around it, and prove what is true of another path.
+func (s *session) proxied() bool {
+	p, ok := s.target.Module.Prober.(*HTTPProber)
+	if !ok {
+		return false
+	}
+	u, err := p.parse(s.target.Address)
+	if err != nil {
+		return false
+	}
+	via, err := p.proxyFor(u)
+	return err == nil && via != nil
 }
 
 // ambiguous returns the problem of a that experiments can tell more of.

@@ -43,33 +43,58 @@ func TestProxiedTLS(t *testing.T) {
 	}
 }
 
+// Experiments would go around a proxy: what ends behind it is left at that, though
+// the server itself is well.
+func TestNoExperimentAroundProxy(t *testing.T) {
+	ca := newCA(t, "proxied")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(sendAnswer))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{issue(t, ca)}}
+	server.StartTLS()
+	defer server.Close()
+	addr := listenTCP(t, func(c net.Conn) {
+		acceptCONNECT(c)
+		c.(*net.TCPConn).CloseWrite()
+		io.Copy(io.Discard, c)
+	})
+	wantVerdict(t, edited(target(ca, "http", server.URL, probe.TLSConfig{}), func(p *probe.HTTPProber) {
+		p.Proxy.ProxyURL = promconfig.URL{URL: &url.URL{Scheme: "http", Host: addr}}
+	}), "eof")
+}
+
+// Who goes through a proxy does not go to an HTTP/3 that is advertised.
+func TestNoHTTP3AroundProxy(t *testing.T) {
+	ca := newCA(t, "proxied")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Alt-Svc", `h3=":9"`)
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{issue(t, ca)}}
+	server.StartTLS()
+	defer server.Close()
+	for _, proxied := range []bool{false, true} {
+		target := edited(target(ca, "http", server.URL, probe.TLSConfig{}), func(p *probe.HTTPProber) { p.CheckHTTP3 = true })
+		want := "http3_unreachable"
+		if proxied {
+			want = ""
+			u := &url.URL{Scheme: "http", Host: serveProxy(t, acceptCONNECT)}
+			edited(target, func(p *probe.HTTPProber) { p.Proxy.ProxyURL = promconfig.URL{URL: u} })
+		}
+		wantVerdict(t, target, want)
+	}
+}
+
 // serveProxy connects whom it accepts to the address that accept returns.
 func serveProxy(t *testing.T, accept func(net.Conn) (net.Conn, string)) string {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				client, to := accept(conn)
-				server, err := net.Dial("tcp", to)
-				if err != nil {
-					return
-				}
-				defer server.Close()
-				go func() { io.Copy(client, server); conn.Close() }()
-				io.Copy(server, client)
-			}()
+	t.Helper()
+	return listenTCP(t, func(conn net.Conn) {
+		client, to := accept(conn)
+		server, err := net.Dial("tcp", to)
+		if err != nil {
+			return
 		}
-	}()
-	return l.Addr().String()
+		defer server.Close()
+		go func() { io.Copy(client, server); conn.Close() }()
+		io.Copy(server, client)
+	})
 }
 
 func acceptCONNECT(c net.Conn) (net.Conn, string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -222,7 +223,26 @@ func newHTTP3(c *quicConn) line { return http3Line{c} }
 
 func (l http3Line) send(req *http.Request) (*http.Response, error) {
 	transport := &http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes}
-	return transport.NewClientConn(l.Conn).RoundTrip(req)
+	resp, err := transport.NewClientConn(l.Conn).RoundTrip(req)
+	if err == nil {
+		resp.Body = &boundBody{resp.Body, req.Context()}
+	}
+	return resp, err
+}
+
+// boundBody is a body whose reading ends with a context, and says so: to the
+// library that is a stream that we cancelled.
+type boundBody struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (b *boundBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && b.ctx.Err() != nil {
+		err = b.ctx.Err()
+	}
+	return n, err
 }
 
 // part ends the connection: what the server thinks of our certificate it has

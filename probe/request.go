@@ -36,7 +36,7 @@ func (w *walk) hop(ctx context.Context, method string, u *url.URL, addr netip.Ad
 	}
 	hop.TLS = leg.TLS
 	x := exchange{line: line, hop: &hop, settings: &w.prober.AnswerSettings}
-	resp, problems := x.do(req)
+	resp, problems := x.do(req.WithContext(ctx)) // HTTP/3 has no deadline but this
 	w.attempt.HTTP.Hops = append(w.attempt.HTTP.Hops, hop)
 	leg.Phases[PhaseRequest] = hop.Processing + hop.Transfer
 	w.attempt.HTTP.note(resp, x.read)

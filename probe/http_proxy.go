@@ -133,7 +133,7 @@ func (w *walk) secureProxy(tcp net.Conn, release func(), via *url.URL, leg *Atte
 
 // tunnel asks the proxy for a connection to the server of u, whose address leg
 // has, and returns it.
-func (w *walk) tunnel(ctx context.Context, proxied net.Conn, via, u *url.URL, leg *Attempt) (net.Conn, error) {
+func (w *walk) tunnel(proxied net.Conn, via, u *url.URL, leg *Attempt) (net.Conn, error) {
 	to := leg.Peer.String()
 	if w.prober.SkipResolvePhase {
 		to = net.JoinHostPort(u.Hostname(), fmt.Sprint(portOf(u)))
@@ -141,7 +141,7 @@ func (w *walk) tunnel(ctx context.Context, proxied net.Conn, via, u *url.URL, le
 	start := time.Now()
 	defer func() { leg.Phases[PhaseConnect] += time.Since(start) }()
 	if via.Scheme == "socks5" || via.Scheme == "socks5h" {
-		return throughSOCKS(ctx, proxied, via, to)
+		return throughSOCKS(proxied, via, to)
 	}
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to}, Host: to, Header: http.Header{}}
 	for name, values := range w.prober.Proxy.ProxyConnectHeader.HTTPHeader() {
@@ -174,8 +174,9 @@ func authorizeProxy(req *http.Request, via *url.URL) {
 	req.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
-// throughSOCKS speaks SOCKS 5 on an open connection (RFC 1928).
-func throughSOCKS(ctx context.Context, proxied net.Conn, via *url.URL, to string) (net.Conn, error) {
+// throughSOCKS speaks SOCKS 5 on an open connection (RFC 1928), which has its
+// deadline already: the library would take it off behind its own.
+func throughSOCKS(proxied net.Conn, via *url.URL, to string) (net.Conn, error) {
 	var auth *socks.Auth
 	if via.User != nil {
 		password, _ := via.User.Password()
@@ -185,7 +186,7 @@ func throughSOCKS(ctx context.Context, proxied net.Conn, via *url.URL, to string
 	if err != nil {
 		return nil, err
 	}
-	return dialer.(socks.ContextDialer).DialContext(ctx, "tcp", to)
+	return dialer.Dial("tcp", to)
 }
 
 // opened is a dialer of a connection that is open already.

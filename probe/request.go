@@ -120,7 +120,7 @@ func (w *walk) openProxied(ctx context.Context, u, via *url.URL, req *http.Reque
 		authorizeProxy(req, via)
 		return &http1{stream: &plainConn{recorder{Conn: proxied}, release}, proxied: true}
 	}
-	inner, err := w.tunnel(ctx, proxied, via, u, leg)
+	inner, err := w.tunnel(proxied, via, u, leg)
 	if err != nil {
 		release()
 		proxied.Close()

@@ -251,7 +251,7 @@ func (t *trial) forwardedProto(ctx context.Context) {
 	}
 	told.Headers["X-Forwarded-Proto"] = "https"
 	a := Attempt{Peer: last.Peer, HTTP: &HTTP{}}
-	w := &walk{prober: &told, session: t.session, attempt: &a, home: u.Host}
+	w := &walk{prober: &told, session: t.session, attempt: &a, home: u}
 	resp := w.hop(ctx, http.MethodGet, u, last.Peer)
 	switch {
 	case resp == nil:

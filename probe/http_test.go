@@ -1,9 +1,13 @@
 package probe_test
 
 import (
+	"bufio"
 	"compress/gzip"
+	"crypto/tls"
 	"encoding/base64"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -210,6 +214,49 @@ func TestSecretsStayHome(t *testing.T) {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
+
+// What was meant for TLS is not sent in the clear, where a redirect leads from
+// https to http on the same host and port.
+func TestSecretsStayEncrypted(t *testing.T) {
+	ca := newCA(t, "downgraded")
+	config := &tls.Config{Certificates: []tls.Certificate{issue(t, ca)}}
+	bare := make(chan http.Header, 1)
+	addr := listenTCP(t, func(c net.Conn) {
+		in := bufio.NewReader(c)
+		if first, err := in.Peek(1); err != nil || first[0] != 'G' {
+			c = tls.Server(&peeked{c, in}, config)
+			in = bufio.NewReader(c)
+		}
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		if _, secure := c.(*tls.Conn); secure {
+			fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: http://%s/\r\nContent-Length: 0\r\n\r\n", req.Host)
+			c.Close()
+			return
+		}
+		bare <- req.Header
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	})
+	res := run(t, edited(target(ca, "http", "https://"+addr+"/", probe.TLSConfig{}), func(p *probe.HTTPProber) {
+		p.BearerToken, p.Headers = "secret", map[string]string{"X-Token": "secret"}
+	}))
+	if verdict(res) != "redirect_downgrade" {
+		t.Fatalf("verdict %q: %+v", verdict(res), res.Worst())
+	}
+	if h := <-bare; h.Get("Authorization") != "" || h.Get("X-Token") != "" {
+		t.Errorf("sent in the clear: %v", h)
+	}
+}
+
+// peeked is a connection of which something has been read into in.
+type peeked struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (p *peeked) Read(b []byte) (int, error) { return p.in.Read(b) }
 
 // TestPlainProxy asks an http URL through a proxy, by its name.
 func TestPlainProxy(t *testing.T) {

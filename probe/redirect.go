@@ -20,12 +20,12 @@ type walk struct {
 	attempt *Attempt
 	visited map[string]int // request, as key says -> its hop
 	cookies *cookiejar.Jar // nil until a redirect sets a cookie
-	home    string         // host and port of the first hop
+	home    *url.URL       // of the first hop
 }
 
 // follow sends the first request to u and goes where the answers lead.
 func (w *walk) follow(ctx context.Context, u *url.URL) {
-	w.home = u.Host
+	w.home = u
 	w.attempt.HTTP = &HTTP{}
 	method := w.prober.Method
 	addr := w.attempt.Peer
@@ -195,6 +195,12 @@ func (w *walk) keepCookies(u *url.URL, resp *response) {
 		w.cookies, _ = cookiejar.New(nil) // never fails
 	}
 	w.cookies.SetCookies(u, set)
+}
+
+// atHome reports whether u is the target's own, and as safe as it: what is meant
+// for TLS is not sent in the clear.
+func (w *walk) atHome(u *url.URL) bool {
+	return u.Host == w.home.Host && (u.Scheme == "https" || w.home.Scheme == "http")
 }
 
 // location returns where a redirect leads, nil if resp is none (RFC 9110,

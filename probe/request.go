@@ -96,7 +96,7 @@ func (w *walk) open(ctx context.Context, u *url.URL, req *http.Request, leg *Att
 func (w *walk) peer(u *url.URL) peer {
 	named := cmp.Or(hostOnly(w.prober.header("Host")), u.Hostname())
 	p := w.session.peerOf(&w.prober.TLSConfig, named)
-	if u.Host != w.home {
+	if !w.atHome(u) {
 		p.name = u.Hostname()
 	}
 	return p
@@ -204,7 +204,8 @@ func onlyWarnings(problems []Problem) bool {
 }
 
 // request builds the request of a hop. The configured headers and credentials may
-// be secret: they go to the target's own host only, and so does the body.
+// be secret: they go to the target's own host only, never in the clear behind
+// TLS, and so does the body.
 func (w *walk) request(ctx context.Context, method string, u *url.URL) (*http.Request, error) {
 	req := &http.Request{Method: method, URL: u, Host: u.Host, Header: http.Header{
 		"User-Agent": {userAgent},
@@ -213,7 +214,7 @@ func (w *walk) request(ctx context.Context, method string, u *url.URL) (*http.Re
 	for _, c := range w.cookiesFor(u) {
 		req.AddCookie(c)
 	}
-	if u.Host != w.home {
+	if !w.atHome(u) {
 		return req, nil
 	}
 	p := w.prober

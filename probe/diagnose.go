@@ -22,16 +22,16 @@ type experiment struct {
 	try func(*trial, context.Context)
 }
 
-// trial is the experiments on one attempt. They add notes to its problem and may
-// replace its reason by the one they prove.
+// trial is the experiments on one attempt. What they find is remembered, and so
+// kept apart from the problem: they add notes to it and may replace its reason by
+// the one they prove.
 type trial struct {
 	*session
 	attempt *Attempt
 	problem *Problem
 	limit   time.Duration // of one connection
 	over    bool          // no further experiment tells anything
-	proven  *Reason       // nil: the reason stands
-	notes   []string
+	finding
 }
 
 func (t *trial) note(format string, args ...any) {
@@ -53,9 +53,10 @@ type loreKey struct {
 }
 
 type finding struct {
-	of     *Reason // the verdict before the experiments
-	proven *Reason
-	notes  []string
+	of       *Reason // the verdict before the experiments
+	proven   *Reason // nil: the verdict stands
+	received string  // what came instead, "" if the problem says it
+	notes    []string
 }
 
 const (
@@ -208,11 +209,14 @@ func (s *session) investigate(ctx context.Context, key loreKey, a *Attempt, p *P
 	if f.proven != nil {
 		p.Reason = f.proven
 	}
+	if f.received != "" {
+		p.Received = f.received
+	}
 }
 
 // experiment tries what tells the causes of p apart until one is proven.
 func (s *session) experiment(ctx context.Context, a *Attempt, p *Problem, tries []experiment) finding {
-	t := &trial{session: s, attempt: a, problem: p, limit: trialTime}
+	t := &trial{session: s, attempt: a, problem: p, limit: trialTime, finding: finding{of: p.Reason}}
 	if deadline, ok := ctx.Deadline(); ok {
 		t.limit = min(trialTime, time.Until(deadline)/trialShares)
 	}
@@ -222,5 +226,5 @@ func (s *session) experiment(ctx context.Context, a *Attempt, p *Problem, tries 
 		}
 		e.try(t, ctx)
 	}
-	return finding{of: p.Reason, proven: t.proven, notes: t.notes}
+	return t.finding
 }

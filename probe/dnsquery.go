@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -38,10 +37,10 @@ type answer struct {
 func (a *asker) addresses(ctx context.Context, name string) ([]netip.Addr, string, *lookupError) {
 	var four, six answer
 	var err4, err6 *lookupError
-	var wg sync.WaitGroup
-	wg.Go(func() { six, err6 = a.ask(ctx, name, dns.TypeAAAA) })
-	four, err4 = a.ask(ctx, name, dns.TypeA)
-	wg.Wait()
+	atOnce(
+		func() { four, err4 = a.ask(ctx, name, dns.TypeA) },
+		func() { six, err6 = a.ask(ctx, name, dns.TypeAAAA) },
+	)
 
 	failure := err4
 	if failure == nil || err6 != nil && err6.gravity() > failure.gravity() {

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -94,10 +93,10 @@ func (t *trial) size(ctx context.Context) {
 	}
 	// Both at once, as each costs its whole time where the peer hangs.
 	var small, clamped bool
-	var tries sync.WaitGroup
-	tries.Go(func() { small = t.shake(ctx, func(h *hello) { h.curves = smallGroups }) != nil })
-	tries.Go(func() { clamped = t.shake(ctx, func(h *hello) { h.mss = smallMSS }) != nil })
-	tries.Wait()
+	atOnce(
+		func() { small = t.shake(ctx, func(h *hello) { h.curves = smallGroups }) != nil },
+		func() { clamped = t.shake(ctx, func(h *hello) { h.mss = smallMSS }) != nil },
+	)
 	switch {
 	case clamped:
 		t.proven = reasonPathMTU
@@ -143,7 +142,7 @@ func (t *trial) plaintext(ctx context.Context) {
 	for _, ask := range []string{"GET / HTTP/1.0\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"} {
 		if speaks := peerProtocol(t.say(ctx, ask), nil); speaks != "" {
 			t.proven = reasonWrongVersionNumber
-			t.problem.Received = protocolNames[speaks]
+			t.received = protocolNames[speaks]
 			t.note("tried plain text: the peer answers as %s", protocolNames[speaks])
 			return
 		}

@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"google.golang.org/protobuf/types/known/emptypb"
 )
@@ -170,9 +169,9 @@ func (e *export) greet(ctx context.Context) *leg {
 
 // both exports in plaintext and greets over TLS, at once.
 func (e *export) both(ctx context.Context) (plain, over *leg) {
-	var other sync.WaitGroup
-	other.Go(func() { over = e.greet(ctx) })
-	plain = e.plaintext(ctx)
-	other.Wait()
+	atOnce(
+		func() { plain = e.plaintext(ctx) },
+		func() { over = e.greet(ctx) },
+	)
 	return plain, over
 }

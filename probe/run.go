@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -153,6 +152,7 @@ func (s *session) attempts(ctx context.Context) []Attempt {
 // resolve finds the addresses of at to probe, for a; what goes wrong is a problem
 // of a.
 func (s *session) resolve(ctx context.Context, at endpoint, a *Attempt) []netip.Addr {
+	defer notePanic(a)
 	start := time.Now()
 	addrs, server, err := s.resolver.resolve(ctx, at)
 	a.Phases[PhaseResolve] += time.Since(start)
@@ -167,14 +167,4 @@ func (s *session) resolve(ctx context.Context, at endpoint, a *Attempt) []netip.
 func (s *session) attempt(ctx context.Context, a *Attempt) {
 	defer notePanic(a)
 	s.target.Module.Prober.attempt(ctx, s, a)
-}
-
-// notePanic, deferred, makes a panic a problem of a. It is a fault of ours, and
-// must not take the daemon down.
-func notePanic(a *Attempt) {
-	if r := recover(); r != nil {
-		p := reasonProberPanic.problem("%v", r)
-		p.Notes = []string{string(debug.Stack())}
-		a.Problems = append(a.Problems, p)
-	}
 }

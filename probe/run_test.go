@@ -3,9 +3,13 @@ package probe
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +42,69 @@ func TestPanicInExperimentIsAResult(t *testing.T) {
 	s.investigate(t.Context(), loreKey{}, &a, &a.Problems[0], []experiment{fails})
 	if len(a.Problems) != 2 || a.Problems[0].Reason != reasonEOF || a.Problems[1].Reason != reasonProberPanic {
 		t.Errorf("an experiment that panics gives %+v", a.Problems)
+	}
+}
+
+// Experiments that run beside each other do so in goroutines of their own.
+func TestPanicBesideAnotherIsAResult(t *testing.T) {
+	runner := NewRunner("n").Guarded(func(netip.AddrPort) error { panic("oh no") })
+	s := &session{Runner: runner, target: targetOf(nil)}
+	a := Attempt{Problems: []Problem{reasonEOF.because(io.EOF)}}
+	a.Problems[0].Evidence = new(Evidence)
+	s.investigate(t.Context(), loreKey{}, &a, &a.Problems[0], []experiment{{try: (*trial).size}})
+	if len(a.Problems) != 2 || a.Problems[1].Reason != reasonProberPanic || !strings.HasPrefix(a.Problems[1].Detail, "oh no") {
+		t.Errorf("an experiment that panics gives %+v", a.Problems)
+	}
+}
+
+func TestPanicInResolutionIsAResult(t *testing.T) {
+	runner := NewRunner("n")
+	runner.resolver = nil
+	target := targetOf(nil)
+	target.Module.Prober, target.Address = &TLSProber{}, "name.test:443"
+	if p := runner.Run(t.Context(), target).Worst(); p == nil || p.Reason != reasonProberPanic {
+		t.Errorf("a resolver that panics gives %+v", p)
+	}
+}
+
+// What an experiment showed is said of each run for as long as the verdict holds,
+// and tried once.
+func TestFindingIsRemembered(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32 // in plain text
+	var serving sync.WaitGroup
+	t.Cleanup(serving.Wait)
+	t.Cleanup(func() { l.Close() })
+	serving.Go(func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			first := make([]byte, 4)
+			if io.ReadFull(conn, first); string(first) == "GET " {
+				asked.Add(1)
+				io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n")
+			}
+			conn.(*net.TCPConn).CloseWrite()
+			io.Copy(io.Discard, conn) // closing with unread bytes would be a reset
+			conn.Close()
+		}
+	})
+	runner := NewRunner("n")
+	target := &Target{Name: "t", Address: l.Addr().String(), Module: BuiltinModules()["tls"]}
+	var before *Problem
+	for range 2 {
+		p := runner.Run(t.Context(), target).Worst()
+		if p == nil || p.Reason != reasonWrongVersionNumber || p.Received != "plain HTTP/1" {
+			t.Fatalf("found %+v", p)
+		}
+		if before != nil && !slices.Equal(p.Notes, before.Notes) {
+			t.Errorf("notes %q, and before %q", p.Notes, before.Notes)
+		}
+		before = p
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times in plain text, want once", n)
 	}
 }
 

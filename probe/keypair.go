@@ -9,7 +9,8 @@ import (
 )
 
 // keypairStore loads client certificates and keeps them. A pair is read again
-// when one of its files has changed, as a rotation changes them.
+// when one of its files has changed, as a rotation changes them. As in a
+// [trustStore], no file is touched under the lock.
 type keypairStore struct {
 	mu     sync.Mutex
 	loaded map[keypairFiles]*keypair
@@ -35,18 +36,29 @@ func (s *keypairStore) load(certFile, keyFile string) (*keypair, error) {
 	}
 	files := keypairFiles{certFile, keyFile}
 	stamps := stampsOf(files)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.loaded[files]
+	p := s.known(files)
 	if p == nil || p.stamps != stamps {
 		p = readKeypair(files)
 		if now := stampsOf(files); p.err != nil && now != stamps {
 			p, stamps = readKeypair(files), now // a rotation came between the two files
 		}
 		p.stamps = stamps
-		s.loaded[files] = p
+		s.keep(files, p)
 	}
 	return p, p.err
+}
+
+// known returns what is kept of files, nil if nothing is.
+func (s *keypairStore) known(files keypairFiles) *keypair {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loaded[files]
+}
+
+func (s *keypairStore) keep(files keypairFiles, p *keypair) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded[files] = p
 }
 
 func stampsOf(files keypairFiles) [2]fileStamp {

@@ -12,7 +12,8 @@ import (
 )
 
 // trustStore parses what a [Trust] names and keeps it. A file is read again when
-// its size or modification time has changed.
+// its size or modification time has changed. No file is touched under the lock:
+// one on a file system that hangs would hold up every probe.
 type trustStore struct {
 	mu     sync.Mutex
 	parsed map[Trust]*trustEntry
@@ -37,18 +38,29 @@ func (s *trustStore) roots(t Trust) (*roots, error) {
 	if t.File != "" {
 		stamp = stampOf(t.File)
 	}
+	e := s.known(t)
+	if e == nil || e.stamp != stamp {
+		e = &trustEntry{stamp: stamp}
+		e.roots, e.err = parseTrust(t)
+		s.keep(t, e)
+	}
+	return e.roots, e.err
+}
+
+// known returns what is kept of t, nil if nothing is.
+func (s *trustStore) known(t Trust) *trustEntry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.parsed[t]; e != nil && e.stamp == stamp {
-		return e.roots, e.err
-	}
+	return s.parsed[t]
+}
+
+func (s *trustStore) keep(t Trust, e *trustEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.parsed) >= maxTrusts {
 		clear(s.parsed)
 	}
-	e := &trustEntry{stamp: stamp}
-	e.roots, e.err = parseTrust(t)
 	s.parsed[t] = e
-	return e.roots, e.err
 }
 
 func parseTrust(t Trust) (*roots, error) {

@@ -3,6 +3,8 @@ package probe
 import (
 	"io"
 	"net"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -44,4 +46,28 @@ func FuzzPreambles(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A peer that never comes to its point is given up on after what it may say, and
+// not after all the time there is.
+func TestPreamblesOfManyLines(t *testing.T) {
+	for protocol, greeting := range map[string]string{"imap": "* OK\n", "pop3": "+OK\n+OK\n", "smtp": "220 a\n250-b\n", "ftp": "220 a\n211-b\n"} {
+		t.Run(protocol, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			var peer sync.WaitGroup
+			peer.Go(func() { io.Copy(io.Discard, theirs) })
+			peer.Go(func() {
+				io.WriteString(theirs, greeting)
+				io.WriteString(theirs, strings.Repeat("\n", 2*maxTalk))
+			})
+			ours.SetDeadline(time.Now().Add(10 * time.Second))
+			problem := preambles[protocol].begin(newPlainTalk(ours), "name")
+			ours.Close()
+			theirs.Close()
+			peer.Wait()
+			if problem == nil || problem.Reason != reasonTCPExpectMismatch {
+				t.Errorf("found %+v, want tcp_expect_mismatch", problem)
+			}
+		})
+	}
 }

@@ -66,10 +66,11 @@ func beginIMAP(t *talk, _ string) *Problem {
 // tagged sends a command of IMAP and returns its untagged answers, and the tagged
 // one.
 func (t *talk) tagged(tag, command, awaits string) (untagged, answer string, p *Problem) {
+	var before strings.Builder
 	line, p := t.ask(tag+" "+command+"\r\n", awaits)
 	for p == nil && !strings.HasPrefix(line, tag+" ") {
-		untagged += line + " / "
+		before.WriteString(line + " / ")
 		line, p = t.line()
 	}
-	return untagged, line, p
+	return before.String(), line, p
 }

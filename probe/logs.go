@@ -12,6 +12,7 @@ import (
 type LogMatch struct {
 	Reason *Reason
 	Side   Side // who wrote the line; never [EitherSide]
+	Unsure bool // the line does not show its writer, and the other side may be it
 }
 
 // MatchLog reads one line of any program's log and returns the reasons it
@@ -57,7 +58,8 @@ func (m *matches) add(r *Reason, side Side) {
 	if r == nil || slices.ContainsFunc(m.list, func(l LogMatch) bool { return l.Reason == r }) {
 		return
 	}
-	m.list = append(m.list, LogMatch{Reason: r, Side: writtenBy(m.text, side)})
+	side, unsure := writtenBy(m.text, side)
+	m.list = append(m.list, LogMatch{r, side, unsure && !slices.Contains(serversAlone, r)})
 }
 
 // logPattern is a LogPattern, compiled: any one of its alternatives matches.

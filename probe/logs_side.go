@@ -7,23 +7,28 @@ import (
 
 // writtenBy tells who wrote a line: what the line itself shows goes before what
 // its words are mostly found in. Envoy is a server to the alerts it receives,
-// unless it speaks of an upstream, and a proxy in all else.
-func writtenBy(text string, mostly Side) Side {
+// unless it speaks of an upstream, and a proxy in all else. A line that shows
+// nothing is most often a client's, and unsure.
+func writtenBy(text string, mostly Side) (side Side, unsure bool) {
 	cues := sideCues()
 	switch {
 	case cues.proxy.MatchString(text):
-		return ProxySide
+		return ProxySide, false
 	case cues.server.MatchString(text), cues.envoyAlert.MatchString(text):
-		return ServerSide
+		return ServerSide, false
 	case cues.client.MatchString(text):
-		return ClientSide
+		return ClientSide, false
 	case mostly != EitherSide:
-		return mostly
+		return mostly, false
 	case cues.envoy.MatchString(text):
-		return ProxySide
+		return ProxySide, false
 	}
-	return ClientSide
+	return ClientSide, true
 }
+
+// serversAlone are the reasons that servers alone send an alert for (RFC 8446,
+// Section 6.2), so that a client wrote a line without a cue.
+var serversAlone = []*Reason{reasonClientCertRequired, reasonUnrecognizedName, reasonNoApplicationProtocol}
 
 type cues struct{ proxy, server, client, envoy, envoyAlert *regexp.Regexp }
 

@@ -3,6 +3,8 @@ package probe_test
 import (
 	"strings"
 	"testing"
+
+	"tlsprobe/probe"
 )
 
 // Words of each stack beside those of the labelled lines.
@@ -141,5 +143,44 @@ func TestMatchLogOrdinaryLines(t *testing.T) {
 		`failed calling webhook "v.sh": Post "https://v.ns.svc:443/v?timeout=3s": no kind "PodGroup" is registered for version "v1beta1"`,
 	} {
 		checkLine(t, line, "none", "")
+	}
+}
+
+// The part of a line that a person pastes, where it is telling alone. A line that
+// holds it among other words is judged by those.
+func TestMatchLogFragments(t *testing.T) {
+	for _, tt := range []struct{ fragment, reasons, side string }{
+		{"connection reset by peer", "connection_reset", "either side"},
+		{"read: connection reset by peer", "connection_reset", "either side"},
+		{"tls: internal error", "alert_internal_error", "client"},
+		{"SSL_ERROR_SYSCALL", "eof", "either side"},
+		{"EOF", "eof", "either side"},
+		{"unexpected EOF", "eof", "either side"},
+		{"bad certificate", "bad_certificate", "either side"},
+		{"tls: bad certificate", "bad_certificate", "either side"},
+		{"remote error: tls: bad certificate", "bad_certificate", "either side"},
+		{"remote error: tls: expired certificate", "alert_certificate_expired", "either side"},
+		{"remote error: tls: certificate required", "client_cert_required", "client"},
+		{"remote error: tls: unrecognized name", "unrecognized_name", "client"},
+		{"i/o timeout", "tcp_timeout, tls_timeout", "client"},
+		{"dial tcp: i/o timeout", "tcp_timeout", "client"},
+		{"peer 10.0.0.1: connection reset by peer, reconnecting", "", ""},
+		{"tls: internal error counter reset", "", ""},
+		{"retry on SSL_ERROR_SYSCALL", "", ""},
+		{"read 12 lines until EOF", "", ""},
+		{"the bad certificate was replaced", "", ""},
+		{"i/o timeout set to 30s", "", ""},
+	} {
+		found := probe.MatchLog(tt.fragment)
+		side := ""
+		for i := len(found) - 1; i >= 0; i-- {
+			side = found[i].Side.String()
+			if found[i].Unsure {
+				side = "either side"
+			}
+		}
+		if describe(found) != tt.reasons || side != tt.side {
+			t.Errorf("%q: %s by %q, want %s by %q", tt.fragment, describe(found), side, tt.reasons, tt.side)
+		}
 	}
 }

@@ -130,6 +130,12 @@ var reasonTCPTimeout = register(Reason{
 			Sample: "dial tcp 140.82.114.4:443: i/o timeout",
 		},
 		{
+			Side:    ClientSide,
+			Vague:   true,
+			Pattern: `^(?:dial tcp: )?i/o timeout$`,
+			Sample:  "i/o timeout",
+		},
+		{
 			Side: ClientSide,
 			Pattern: `ConnectTimeout(?:Error|Exception)?\b|connect timed out|HttpConnectTimeoutException` +
 				`|ERR_CONNECTION_TIMED_OUT|TimedOut, message: "connection timed out"` +

@@ -153,7 +153,7 @@ var reasonBadCertificate = register(Reason{
 		{
 			Side:    EitherSide,
 			Vague:   true,
-			Pattern: `remote error: tls: (?:bad|unknown|unsupported|revoked) certificate`,
+			Pattern: `remote error: tls: (?:bad|unknown|unsupported|revoked) certificate|^(?:tls: )?bad certificate$`,
 			Sample:  "http: TLS handshake error from 10.244.2.23:33000: remote error: tls: bad certificate",
 		},
 	},
@@ -190,7 +190,6 @@ var _ = register(Reason{
 		{
 			Side: ClientSide,
 			Pattern: `\(60\) SSL certificate verification failed|SSL_ERROR_EXPIRED_CERT_ALERT` +
-				`|remote error: tls: expired certificate` +
 				`|the peer (?:found|reported|rejected) the certificate (?:as|was|has) expired` +
 				`|alert certificate expired`,
 			Sample: "error:0A000415:SSL routines::ssl/tls alert certificate expired",
@@ -269,7 +268,8 @@ var reasonAlertInternalError = register(Reason{
 			Side:  ClientSide,
 			Vague: true,
 			Pattern: `remote error: tls: internal error|alert internal error|TLSV1_ALERT_INTERNAL_ERROR` +
-				`|the peer encountered an internal error|SSL_ERROR_INTERNAL_ERROR_ALERT`,
+				`|the peer encountered an internal error|SSL_ERROR_INTERNAL_ERROR_ALERT` +
+				`|^tls: internal error$`,
 			Sample: "Error from server: Get \"https://10.0.0.7:10250/containerLogs/kube-system/p/c\": remote error: tls: " +
 				"internal error",
 		},

@@ -79,7 +79,7 @@ var reasonPlaintextOnTLSPort = register(Reason{
 	ID:       "plaintext_on_tls_port",
 	Phase:    PhaseTLS,
 	Severity: Error,
-	Title:    "plain HTTP was sent to a port that speaks TLS",
+	Title:    "plain text was sent to a port that speaks TLS",
 	Meaning: "A client sent plain text to a port that expects TLS. The server is fine; the client's URL, " +
 		"scheme or setting is wrong.",
 	Breaks: "That client: a health check that stays red, a scrape without data, a redirect that never " +

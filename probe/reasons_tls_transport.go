@@ -144,6 +144,12 @@ var reasonConnectionReset = register(Reason{
 			Sample: "curl: (35) Recv failure: Connection reset by peer",
 		},
 		{
+			Side:    EitherSide,
+			Vague:   true,
+			Pattern: `^(?:read: )?connection reset by peer$`,
+			Sample:  "read: connection reset by peer",
+		},
+		{
 			Side: ServerSide,
 			Pattern: `\(104: (?:Connection reset by peer|ECONNRESET)\) while SSL handshaking` +
 				`|Connection error during SSL handshake` +
@@ -226,8 +232,14 @@ var reasonEOF = register(Reason{
 			Side:  ClientSide,
 			Vague: true,
 			Pattern: `https://[^ ]*"?: (?:unexpected )?EOF(?:["')\s,]|$)|tls: (?:unexpected )?EOF\b` +
-				`|(?:failed calling webhook|error dialing backend)[^;]*: EOF\b|^"?EOF"?$`,
+				`|(?:failed calling webhook|error dialing backend)[^;]*: EOF\b`,
 			Sample: "Get \"https://svc.lab/x\": unexpected EOF",
+		},
+		{
+			Side:    EitherSide,
+			Vague:   true,
+			Pattern: `^"?(?:unexpected )?EOF"?$|^SSL_ERROR_SYSCALL$`,
+			Sample:  "EOF",
 		},
 		{
 			Side:    ProxySide,
@@ -274,6 +286,12 @@ var reasonTLSTimeout = register(Reason{
 				`|Timeout during SSL handshake|cURL error 28: SSL|Handshake did not complete` +
 				`|tls handshake: deadline|TLS negotiation timed out|handshake timer expired`,
 			Sample: "net/http: TLS handshake timeout",
+		},
+		{
+			Side:    EitherSide,
+			Vague:   true,
+			Pattern: `^i/o timeout$|tls: i/o timeout$`,
+			Sample:  "tls: i/o timeout",
 		},
 		{
 			Side: ServerSide,

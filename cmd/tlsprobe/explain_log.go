@@ -93,13 +93,24 @@ func (t *logTally) write(w io.Writer) error {
 // wrote it, and what is known of the likeliest reason.
 func writeMatches(w io.Writer, matches []probe.LogMatch) {
 	best := matches[0]
-	writeWrapped(w, "", fmt.Sprintf("This line means %s, and was %s.", best.Reason.ID, writtenBy(best.Side)))
+	writeWrapped(w, "", fmt.Sprintf("This line means %s, and was %s.", best.Reason.ID, writer(best)))
 	writeWrapped(w, "", implication(best.Side))
+	if best.Unsure {
+		writeWrapped(w, "", implication(probe.ServerSide))
+	}
 	for _, m := range matches[1:] {
-		writeWrapped(w, "or: ", fmt.Sprintf("%s, %s (%s)", m.Reason.ID, writtenBy(m.Side), m.Reason.Title))
+		writeWrapped(w, "or: ", fmt.Sprintf("%s, %s (%s)", m.Reason.ID, writer(m), m.Reason.Title))
 	}
 	fmt.Fprintln(w)
 	writeReason(w, best.Reason)
+}
+
+// writer says who wrote a line that is read on its own.
+func writer(m probe.LogMatch) string {
+	if m.Unsure {
+		return "written by either side: nothing in it shows which"
+	}
+	return writtenBy(m.Side)
 }
 
 func writtenBy(s probe.Side) string {

@@ -108,8 +108,12 @@ func addressed(arg string, module *probe.Module, config *discover.Config) (*prob
 	t := &probe.Target{Name: arg, Schedule: probe.Schedule{Timeout: defaultTimeout}}
 	var err error
 	switch {
-	case module != nil && module.Kind == "dns":
-		t.Address = arg // it has ports of its own to complete it by
+	case module != nil && module.Kind == "http" && !strings.Contains(arg, "://"):
+		t.Address, err = checkURL("http://" + arg) // as blackbox_exporter reads it
+	case module != nil && completing[module.Kind]:
+		t.Address = arg
+	case module != nil && module.Kind != "http" && strings.Contains(arg, "://"):
+		return nil, fmt.Errorf("%q is a URL, and module %q has the prober %s: write HOST:PORT, or leave --module out", arg, module.Name, module.Kind)
 	case strings.Contains(arg, "://"):
 		t.Module = config.Modules["http"]
 		t.Address, err = checkURL(arg)
@@ -119,6 +123,9 @@ func addressed(arg string, module *probe.Module, config *discover.Config) (*prob
 	}
 	return t, err
 }
+
+// completing are the probers that complete an address by ports of their own.
+var completing = map[string]bool{"dns": true, "grpc": true, "otlp": true}
 
 func checkURL(arg string) (string, error) {
 	u, err := url.Parse(arg)
@@ -165,7 +172,14 @@ func hostPort(arg string) (string, error) {
 // isNoHost reports whether c occurs in no host's name and no address.
 func isNoHost(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune(`\@?#[]`, c) }
 
+// unknownModule says what to write in place of a module that is not there. A
+// prober that does not work without settings is no module, and says which.
 func unknownModule(name string, config *discover.Config) error {
+	if prober := probe.NewProber(name); prober != nil {
+		missing := prober.Validate()
+		return fmt.Errorf("%s is a prober and no module of its own, as it needs settings (%w): "+
+			"write a module with prober: %[1]s in a file, and name both: --config.file=FILE --module=NAME", name, missing)
+	}
 	known := slices.Sorted(maps.Keys(config.Modules))
 	if near := probe.Nearest(name, known); len(near) > 0 {
 		known = near

@@ -128,6 +128,15 @@ c.yaml:16:13: targets[14].address: "https://x/" is a URL, and module "tls" has t
 c.yaml:17:13: targets[15].address: "a b:443" has the host "a b", which is no name
 c.yaml:18:13: targets[16].address: "[::g]:443" has the host "::g", which is no IPv6 address
 c.yaml:19:13: targets[17].address: "http://[::1" is no URL: missing ']' in host`},
+	{"addresses of modules without a prober", `modules:
+  none: {timeout: 5s}
+  typo: {prober: htp}
+targets:
+- {address: "https://x/", module: none}
+- {address: "https://y/", module: typo}
+`,
+		`c.yaml:2:9: modules.none.prober: is missing; write one of {kinds}
+c.yaml:3:18: modules.typo.prober: unknown prober "htp"; did you mean "http"?`},
 	{"names", `targets:
 - {name: a, address: "a:1"}
 - {name: a, address: "b:1"}

@@ -52,7 +52,7 @@ func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[s
 	d.checkLabels(e.Labels, path+".labels")
 	t.Module = r.module(d, e, path)
 	t.Schedule = r.times.schedule(d, e, t.Module, path)
-	if t.Module != nil && e.Address != "" && !d.bad[path+".address"] {
+	if t.Module != nil && t.Module.Prober != nil && e.Address != "" && !d.bad[path+".address"] {
 		if msg := checkAddress(e.Address, t.Module); msg != "" {
 			d.failAt(path+".address", "%s", msg)
 		}

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -307,15 +308,25 @@ func waitForListener(t *testing.T, addr string) {
 	t.Fatalf("nobody listens on %s after 30 s", addr)
 }
 
-// freePort returns a port that nobody listens on.
+// lastPort counts the ports given out. They are below those that the kernel gives
+// to clients (ip_local_port_range): between our closing one of those and the
+// server's binding it, a probe of another test might have it.
+var lastPort atomic.Int32
+
+// freePort returns a port that nobody listens on, a new one each time.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, last = 20000, 30000
+	for {
+		port := first + int(lastPort.Add(1))
+		if port > last {
+			t.Fatalf("no port from %d to %d is free", first, last)
+		}
+		if l, err := net.Listen("tcp4", loopback(port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -36,7 +36,7 @@ func (w *walk) hop(ctx context.Context, method string, u *url.URL, addr netip.Ad
 	}
 	hop.TLS = leg.TLS
 	x := exchange{line: line, hop: &hop, settings: &w.prober.AnswerSettings}
-	resp, problems := x.do(req.WithContext(ctx)) // HTTP/3 has no deadline but this
+	resp, problems := x.do(req)
 	w.attempt.HTTP.Hops = append(w.attempt.HTTP.Hops, hop)
 	leg.Phases[PhaseRequest] = hop.Processing + hop.Transfer
 	w.attempt.HTTP.note(resp, x.read)
@@ -71,6 +71,7 @@ func (w *walk) open(ctx context.Context, u *url.URL, req *http.Request, leg *Att
 		return w.openProxied(ctx, u, via, req, leg)
 	case u.Scheme == "https" && w.prober.EnableHTTP3:
 		if q := w.session.openQUIC(ctx, leg, w.peer(u), []string{"h3"}); q != nil {
+			*req = *req.WithContext(ctx) // a TCP connection has its deadline
 			return newHTTP3(q)
 		}
 		return nil

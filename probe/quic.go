@@ -16,6 +16,8 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/quic-go/qlog"
+	"github.com/quic-go/quic-go/qlogwriter"
 )
 
 // QUICProber shakes hands over QUIC, judges the certificate and closes.
@@ -106,6 +108,7 @@ type quicConn struct {
 	*quic.Conn
 	transport *quic.Transport
 	packets   *packets
+	confirmed confirmation
 	facts     *TLS
 	state     tls.ConnectionState
 }
@@ -123,7 +126,7 @@ func (s *session) openQUIC(ctx context.Context, a *Attempt, p peer, alpn []strin
 		a.Problems = append(a.Problems, classify(newEvidence(PhaseConnect, err, nil)))
 		return nil
 	}
-	c := &quicConn{packets: &packets{Conn: udp}, facts: &TLS{ServerName: h.serverName}}
+	c := &quicConn{packets: &packets{Conn: udp}, confirmed: make(confirmation), facts: &TLS{ServerName: h.serverName}}
 	if h.client != nil {
 		c.facts.ClientCert = h.client.facts
 	}
@@ -158,7 +161,11 @@ func (s *session) dialUDP(ctx context.Context, addr netip.AddrPort) (net.Conn, e
 // [session.handshake].
 func (c *quicConn) shake(ctx context.Context, h hello) *Evidence {
 	// The deadline of ctx alone counts.
-	config := &quic.Config{HandshakeIdleTimeout: time.Hour, DisablePathMTUDiscovery: true}
+	config := &quic.Config{
+		HandshakeIdleTimeout:    time.Hour,
+		DisablePathMTUDiscovery: true,
+		Tracer:                  func(context.Context, bool, quic.ConnectionID) qlogwriter.Trace { return c.confirmed },
+	}
 	c.transport = &quic.Transport{Conn: c.packets}
 	var err error
 	if c.Conn, err = c.transport.Dial(ctx, c.packets.RemoteAddr(), h.config(c.facts), config); err != nil {
@@ -180,28 +187,41 @@ func (c *quicConn) evidence(phase Phase, err error) *Evidence {
 
 // part ends the connection so that the peer has nothing to log. A server judges
 // our certificate only after the handshake has succeeded on our side, so where it
-// asked for one its verdict is awaited: the evidence of it is returned, nil if
-// there was none.
+// asked for one its verdict is awaited: the evidence of it, or that none came in
+// time, is returned, nil if the server is content.
 func (c *quicConn) part(ctx context.Context) *Evidence {
 	defer c.close()
 	if !c.facts.ClientCertRequested {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, verdictTime+2*c.ConnectionStats().SmoothedRTT)
-	defer cancel()
 	select {
-	case <-ctx.Done(): // a server that is content says nothing that quic-go tells
+	case <-c.confirmed:
+		return nil
+	case <-ctx.Done():
+		return c.evidence(PhaseTLS, ctx.Err())
 	case <-c.Context().Done():
-		if e := c.evidence(PhaseTLS, context.Cause(c.Context())); e.AlertFrom == Peer {
-			return e
-		}
+		return c.evidence(PhaseTLS, context.Cause(c.Context()))
 	}
-	return nil
 }
 
-// verdictTime is how long a server has to judge our certificate, beside the way
-// there and back.
-const verdictTime = 300 * time.Millisecond
+// confirmation says that the server has confirmed the handshake, which it does
+// once it has judged our certificate (RFC 9001, Section 4.1.2). quic-go tells that
+// to its log only, which this is.
+type confirmation chan struct{}
+
+// AddProducer implements [qlogwriter.Trace].
+func (c confirmation) AddProducer() qlogwriter.Recorder { return c }
+
+// RecordEvent implements [qlogwriter.Recorder].
+func (c confirmation) RecordEvent(e qlogwriter.Event) {
+	changed, ok := e.(qlog.ConnectionStateUpdated)
+	if ok && changed.State == qlog.ConnectionStateHandshakeConfirmed {
+		close(c) // it comes once
+	}
+}
+
+// Close implements [qlogwriter.Recorder].
+func (c confirmation) Close() error { return nil }
 
 // close ends the connection without an error code that a server would log.
 func (c *quicConn) close() {

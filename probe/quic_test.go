@@ -2,11 +2,13 @@ package probe_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
 
 	"tlsprobe/probe"
@@ -42,6 +44,43 @@ func TestHTTP3Hangs(t *testing.T) {
 			if verdict(res) != "http_timeout" || res.Duration > 20*time.Second {
 				t.Errorf("verdict %q after %s: %+v", verdict(res), res.Duration, res.Worst())
 			}
+		})
+	}
+}
+
+// A server that takes its time to judge our certificate is waited for: before its
+// verdict nothing is well.
+func TestQUICVerdict(t *testing.T) {
+	ca := newCA(t, "quic")
+	for _, tt := range []struct {
+		name, want string
+		judge      func(over chan struct{}) error
+	}{
+		{"content", "", func(chan struct{}) error { return nil }},
+		{"late", "client_cert_required", func(over chan struct{}) error {
+			select {
+			case <-time.After(time.Second):
+			case <-over:
+			}
+			return errors.New("not you")
+		}},
+		{"never", "quic_timeout", func(over chan struct{}) error { <-over; return nil }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			over := make(chan struct{})
+			ln, err := quic.ListenAddr("127.0.0.1:0", &tls.Config{
+				Certificates: []tls.Certificate{issue(t, ca)}, NextProtos: []string{"h3"},
+				ClientAuth:       tls.RequestClientCert,
+				VerifyConnection: func(tls.ConnectionState) error { return tt.judge(over) },
+			}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ln.Close()
+			defer close(over)
+			target := target(ca, "quic", ln.Addr().String(), probe.TLSConfig{})
+			target.Timeout = 3 * time.Second
+			wantVerdict(t, target, tt.want)
 		})
 	}
 }

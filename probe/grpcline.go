@@ -172,7 +172,7 @@ func (c *grpcConn) retire(ctx context.Context) {
 	if !c.deaf || c.end != nil {
 		return
 	}
-	c.Conn.SetReadDeadline(drainUntil(ctx, false))
+	boundDrain(ctx, c.Conn, false)
 	if _, c.end = io.Copy(io.Discard, io.LimitReader(&c.recorder, drainBytes)); c.end == nil {
 		c.end = io.EOF
 	}

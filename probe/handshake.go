@@ -147,7 +147,7 @@ const (
 func (c *conn) part(ctx context.Context) *Evidence {
 	defer c.close()
 	c.CloseWrite()
-	c.SetReadDeadline(drainUntil(ctx, c.judgesUs()))
+	boundDrain(ctx, c, c.judgesUs())
 	_, err := io.Copy(io.Discard, io.LimitReader(c, drainBytes))
 	if err == nil {
 		return nil
@@ -165,14 +165,18 @@ func (c *conn) judgesUs() bool {
 	return c.facts.ClientCertRequested && c.state.Version == tls.VersionTLS13
 }
 
-// drainUntil is when to stop waiting for a peer to close. One that judges our
-// certificate has as long as the whole probe: before its verdict nothing is green.
-func drainUntil(ctx context.Context, judged bool) time.Time {
+// boundDrain bounds the wait for a peer to close. One that judges our certificate
+// has as long as the whole probe: before its verdict nothing is green. A probe
+// that has been cancelled waits for nobody.
+func boundDrain(ctx context.Context, c interface{ SetReadDeadline(time.Time) error }, judged bool) {
 	until := time.Now().Add(drainTime)
 	if deadline, ok := ctx.Deadline(); ok && (judged || deadline.Before(until)) {
-		return deadline
+		until = deadline
 	}
-	return until
+	c.SetReadDeadline(until)
+	if ctx.Err() != nil { // what ended the connection then, the line above has undone
+		c.SetReadDeadline(time.Unix(1, 0))
+	}
 }
 
 func (c *conn) close() {

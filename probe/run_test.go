@@ -211,3 +211,35 @@ func TestGuardRefuses(t *testing.T) {
 		t.Errorf("the guard was asked about %v, want %s", asked, l.Addr())
 	}
 }
+
+// deadlines is a connection of which only the last read deadline matters.
+type deadlines struct{ last time.Time }
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.last = t
+	return nil
+}
+
+// A peer that judges our certificate has the whole probe for it, another one a
+// second, and after a cancellation nobody is waited for.
+func TestBoundDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var d deadlines
+		wait := func(judged bool) time.Duration {
+			boundDrain(ctx, &d, judged)
+			return time.Until(d.last)
+		}
+		if got := wait(false); got != drainTime {
+			t.Errorf("waits %s, want %s", got, drainTime)
+		}
+		if got := wait(true); got != time.Minute {
+			t.Errorf("waits %s for a verdict, want the whole minute", got)
+		}
+		cancel()
+		if got := wait(true); got > 0 {
+			t.Errorf("waits %s after it was cancelled", got)
+		}
+	})
+}

@@ -112,7 +112,7 @@ func (t *talk) part(ctx context.Context) {
 // drain reads until the peer closes, for a while. It returns how much came, and
 // the error that ended it unless the peer closed.
 func (t *talk) drain(ctx context.Context) (int64, error) {
-	t.SetReadDeadline(drainUntil(ctx, t.tls != nil && t.tls.judgesUs()))
+	boundDrain(ctx, t, t.tls != nil && t.tls.judgesUs())
 	return io.Copy(io.Discard, io.LimitReader(t, drainBytes))
 }
 

@@ -133,8 +133,6 @@ func (l *lore) speaksTLS(key loreKey) bool {
 // diagnose applies to each attempt of res what experiments show of its verdict.
 // budget bounds their time.
 func (s *session) diagnose(ctx context.Context, res *Result, budget time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
 	var attempts sync.WaitGroup
 	for i := range res.Attempts {
 		a := &res.Attempts[i]
@@ -144,7 +142,7 @@ func (s *session) diagnose(ctx context.Context, res *Result, budget time.Duratio
 			s.lore.unlearn(key)
 			continue
 		}
-		attempts.Go(func() { s.investigate(ctx, key, a, p, tries) })
+		attempts.Go(func() { s.investigate(ctx, budget, key, a, p, tries) })
 	}
 	attempts.Wait()
 }
@@ -192,7 +190,8 @@ func ambiguous(a *Attempt) (*Problem, []experiment) {
 	return nil, nil
 }
 
-func (s *session) investigate(ctx context.Context, key loreKey, a *Attempt, p *Problem, tries []experiment) {
+// investigate adds to p what experiments show of it, or have shown before.
+func (s *session) investigate(ctx context.Context, budget time.Duration, key loreKey, a *Attempt, p *Problem, tries []experiment) {
 	defer notePanic(a)
 	f, known := s.lore.recall(key)
 	if !known || f.of != p.Reason {
@@ -200,6 +199,8 @@ func (s *session) investigate(ctx context.Context, key loreKey, a *Attempt, p *P
 			p.Notes = append(p.Notes, "not investigated yet: too many verdicts changed at once")
 			return
 		}
+		ctx, cancel := context.WithTimeout(ctx, budget)
+		defer cancel()
 		f = s.experiment(ctx, a, p, tries)
 		if ctx.Err() == nil {
 			s.lore.learn(key, f)

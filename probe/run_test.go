@@ -39,7 +39,7 @@ func TestPanicInExperimentIsAResult(t *testing.T) {
 	s := &session{Runner: NewRunner("n"), target: targetOf(nil)}
 	a := Attempt{Problems: []Problem{reasonEOF.problem("closed")}}
 	fails := experiment{try: func(*trial, context.Context) { panic("oh no") }}
-	s.investigate(t.Context(), loreKey{}, &a, &a.Problems[0], []experiment{fails})
+	s.investigate(t.Context(), defaultTimeout, loreKey{}, &a, &a.Problems[0], []experiment{fails})
 	if len(a.Problems) != 2 || a.Problems[0].Reason != reasonEOF || a.Problems[1].Reason != reasonProberPanic {
 		t.Errorf("an experiment that panics gives %+v", a.Problems)
 	}
@@ -51,7 +51,7 @@ func TestPanicBesideAnotherIsAResult(t *testing.T) {
 	s := &session{Runner: runner, target: targetOf(nil)}
 	a := Attempt{Problems: []Problem{reasonEOF.because(io.EOF)}}
 	a.Problems[0].Evidence = new(Evidence)
-	s.investigate(t.Context(), loreKey{}, &a, &a.Problems[0], []experiment{{try: (*trial).size}})
+	s.investigate(t.Context(), defaultTimeout, loreKey{}, &a, &a.Problems[0], []experiment{{try: (*trial).size}})
 	if len(a.Problems) != 2 || a.Problems[1].Reason != reasonProberPanic || !strings.HasPrefix(a.Problems[1].Detail, "oh no") {
 		t.Errorf("an experiment that panics gives %+v", a.Problems)
 	}

@@ -127,15 +127,7 @@ func startHAProxy(t *testing.T, cert tls.Certificate, bind, directives string) s
 		pem = append(pem, part...)
 	}
 	writeFile(t, filepath.Join(dir, "both.pem"), string(pem))
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	socket, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket, addr := listeningSocket(t)
 	defer socket.Close()
 	conf := filepath.Join(dir, "haproxy.cfg")
 	writeFile(t, conf, fmt.Sprintf(`global
@@ -152,7 +144,7 @@ frontend in
 	cmd := exec.Command(lookPath(t, "haproxy"), "-db", "-f", conf)
 	cmd.ExtraFiles = []*os.File{socket}
 	start(t, cmd)
-	return l.Addr().String()
+	return addr
 }
 
 func TestHAProxy(t *testing.T) {

@@ -33,17 +33,9 @@ func startNginx(t *testing.T, cert tls.Certificate, directives string) nginx {
 	t.Helper()
 	dir := t.TempDir()
 	certFile, keyFile := writeKeyPair(t, dir, cert)
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	socket, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket, addr := listeningSocket(t)
 	defer socket.Close()
-	n := nginx{addr: l.Addr().String(), errorLog: filepath.Join(dir, "error.log")}
+	n := nginx{addr: addr, errorLog: filepath.Join(dir, "error.log")}
 	conf := filepath.Join(dir, "nginx.conf")
 	text := fmt.Sprintf(`daemon off; pid %[1]s/pid; error_log %[2]s notice;
 events {}
@@ -108,6 +100,21 @@ func startOpenSSL(t *testing.T, cert tls.Certificate, args ...string) string {
 	}
 	t.Fatalf("openssl s_server %q ended before it listened", args)
 	return ""
+}
+
+// listeningSocket opens a loopback port for a server to inherit, which can then be
+// connected to before the server is up.
+func listeningSocket(t *testing.T) (socket *os.File, addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if socket, err = l.(*net.TCPListener).File(); err != nil {
+		t.Fatal(err)
+	}
+	return socket, l.Addr().String()
 }
 
 func lookPath(t *testing.T, program string) string {

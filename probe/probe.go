@@ -23,6 +23,23 @@ type Target struct {
 	Trust      Trust   // the roots; the zero value: the module's
 	Labels     Labels  // for tlsprobe_target_info: namespace, service, failure policy
 	Schedule
+
+	// Routes are the ways to dial the target, with an attempt for each; empty: to
+	// what Address resolves to. They change where is dialled and nothing else: names
+	// and URLs stay those of Address.
+	Routes []Route
+	// Faults are what the objects that define the target show to be wrong with it,
+	// without any connection: problems of phase config.
+	Faults []Problem
+	// Undialled is set where Faults leave nothing to dial: the one attempt of a
+	// result then holds the faults, and no connection is made.
+	Undialled bool
+}
+
+// A Route is one way to a target.
+type Route struct {
+	Via     string // what stands there, for people: "ClusterIP of kong/kong-webhook", "pod kong-7d4 on node-b"
+	Address string // host:port; a host that is a name is resolved as the module says
 }
 
 // A Schedule says when a target is probed. Zero durations take the defaults of
@@ -61,6 +78,7 @@ type Result struct {
 // An Attempt is one connection to one address, or what prevented one.
 type Attempt struct {
 	Peer     netip.AddrPort // the address dialled; zero when there was none to dial
+	Via      string         // of the [Route] that led there; "" without routes
 	Local    netip.AddrPort // our end; zero when not connected
 	Resolver string         // who answered the name's lookup, "" if the address was literal
 	Phases   Phases

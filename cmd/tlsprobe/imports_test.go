@@ -20,12 +20,13 @@ const module = "tlsprobe/"
 //	cmd --> exporter --> probe <-- probe/schedule
 //	 +----> probe/discover --> probe          probe/lab: from tests and cmd only
 var mayImport = map[string][]string{
-	"probe":          {},
-	"probe/schedule": {"probe"},
-	"probe/discover": {"probe"},
-	"probe/lab":      {"probe"},
-	"exporter":       {"probe"},
-	"cmd/tlsprobe":   {"probe", "probe/schedule", "probe/discover", "probe/lab", "exporter"},
+	"probe":                     {},
+	"probe/schedule":            {"probe"},
+	"probe/discover":            {"probe", "probe/discover/kubernetes"},
+	"probe/discover/kubernetes": {"probe"},
+	"probe/lab":                 {"probe"},
+	"exporter":                  {"probe"},
+	"cmd/tlsprobe":              {"probe", "probe/schedule", "probe/discover", "probe/lab", "exporter"},
 }
 
 // onlyIn says where a library may be imported: in the named packages, or in the
@@ -42,7 +43,7 @@ var onlyIn = map[string][]string{
 	"github.com/quic-go/quic-go":             {"probe/quic.go", "probe/evidence.go", "probe/lab"},
 	"google.golang.org/grpc":                 {"probe/grpc*.go", "exporter"},
 	"google.golang.org/protobuf":             {"probe/grpc*.go", "probe/otlp*.go", "exporter"},
-	"k8s.io/client-go":                       {"probe/discover"},
+	"k8s.io/client-go":                       {"probe/discover/kubernetes"},
 	"k8s.io/client-go/kubernetes":            {}, // the typed clientset: 13 MB more binary
 	"net/http/pprof":                         {}, // opens profiles to anyone on the default mux
 	"gopkg.in/yaml.v3":                       {}, // archived: go.yaml.in/yaml/v3

@@ -15,25 +15,19 @@ import (
 	"tlsprobe/probe"
 )
 
-// The annotations that objects may have.
-const (
-	annotationIgnore     = "tlsprobe.io/ignore"      // "true": no target is made of it
-	annotationInterval   = "tlsprobe.io/interval"    // a duration, instead of the configured one
-	annotationProbe      = "tlsprobe.io/probe"       // a Service: the module to probe it by
-	annotationPort       = "tlsprobe.io/port"        // a Service: the name or number of its port
-	annotationServerName = "tlsprobe.io/server-name" // a Service: SNI and the name to verify
-	annotationPath       = "tlsprobe.io/path"        // a Service: of the URL to ask for
-	annotationExpect     = "tlsprobe.io/expect"      // a Service: what its OTLP ports speak
-)
-
 // A builder makes targets of objects.
 type builder struct {
 	config   *Config
 	objects  *objects
 	services map[string]*corev1.Service              // by namespace/name
 	slices   map[string][]*discoveryv1.EndpointSlice // of a Service, by its namespace/name
-	interval time.Duration                           // paced
-	targets  []*probe.Target
+	nodes    ring[string]
+	interval time.Duration        // paced
+	spread   map[probe.Route]bool // to endpoints of Services that have very many
+	until    time.Time            // see [Cluster.Until]
+
+	targets []*probe.Target
+	wide    []wideTarget
 }
 
 func newBuilder(c *Config, o *objects) *builder {
@@ -42,8 +36,13 @@ func newBuilder(c *Config, o *objects) *builder {
 		objects:  o,
 		services: map[string]*corev1.Service{},
 		slices:   map[string][]*discoveryv1.EndpointSlice{},
-		interval: c.Interval,
+		spread:   map[probe.Route]bool{},
 	}
+	names := make([]string, len(o.nodes))
+	for i, n := range o.nodes {
+		names[i] = n.Name
+	}
+	b.nodes = newRing(names, func(name string) string { return name })
 	for _, s := range o.services {
 		b.services[path.Join(s.Namespace, s.Name)] = s
 	}
@@ -51,9 +50,7 @@ func newBuilder(c *Config, o *objects) *builder {
 		key := path.Join(s.Namespace, s.Labels[discoveryv1.LabelServiceName])
 		b.slices[key] = append(b.slices[key], s)
 	}
-	if c.Pace != nil {
-		b.interval = c.Pace(c.Interval, len(o.nodes), c.ProbesPerSecond)
-	}
+	b.interval = b.paced(c.Interval)
 	return b
 }
 
@@ -77,14 +74,23 @@ func matches(patterns []string, name string, empty bool) bool {
 	})
 }
 
-// add completes a target that is made of the object, and keeps it.
+// add completes a target that is made of the object, and keeps it. A timeout that
+// it has stays, if it is shorter than the configured one.
 func (b *builder) add(of metav1.Object, t *probe.Target) {
-	t.Interval = b.interval
-	if own, err := time.ParseDuration(of.GetAnnotations()[annotationInterval]); err == nil {
-		t.Interval = max(own, b.interval, time.Second)
+	interval, fault := b.intervalOf(of)
+	if fault != nil {
+		t.Faults = append(t.Faults, *fault)
 	}
-	t.Timeout = min(b.config.Timeout, t.Interval/2)
-	b.targets = append(b.targets, t)
+	t.Interval = interval
+	limit := min(b.config.Timeout, interval/2)
+	if t.Timeout <= 0 || t.Timeout > limit {
+		t.Timeout = limit
+	}
+	if w, ok := b.widen(t); ok {
+		b.wide = append(b.wide, w)
+	} else {
+		b.targets = append(b.targets, t)
+	}
 }
 
 // A place is a field of an object, for people.
@@ -93,22 +99,14 @@ type place struct {
 	field  string // "spec.tls[0].hosts"
 }
 
+// at is a field of the object.
+func at(of metav1.Object, field string) place { return place{describe(of), field} }
+
 func (p place) String() string { return p.object + ": " + p.field }
 
 // fault is a problem that the field shows, of the reason of this id.
 func (p place) fault(id, format string, args ...any) probe.Problem {
 	return probe.Problem{Reason: probe.Lookup(id), Detail: p.String() + " " + fmt.Sprintf(format, args...)}
 }
-
-// A Cluster is the targets that one state of the cluster makes. It is read-only.
-type Cluster struct {
-	Nodes   int             // how many there are
-	Common  []*probe.Target // the same for every node, in order of their names
-	perNode func(node string) []*probe.Target
-}
-
-// Own returns the targets that the node has beside the common ones, in order of
-// their names.
-func (c *Cluster) Own(node string) []*probe.Target { return c.perNode(node) }
 
 func byName(a, b *probe.Target) int { return cmp.Compare(a.Name, b.Name) }

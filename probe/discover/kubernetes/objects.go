@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"time"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,9 @@ import (
 // and names. It is read-only, and stripped of what no target is made of. A kind
 // that the cluster does not have, or that may not be read, has none.
 type objects struct {
+	at        time.Time // the moment
+	clusterCA string    // PEM, by which the connection to the API is judged
+
 	validatingWebhooks  []*admissionv1.ValidatingWebhookConfiguration
 	mutatingWebhooks    []*admissionv1.MutatingWebhookConfiguration
 	crds                []*customResourceDefinition

@@ -35,7 +35,10 @@ func (w *walk) checkHTTP3(ctx context.Context, u *url.URL, resp *response) {
 		return
 	}
 	leg := Attempt{Peer: netip.AddrPortFrom(last.Peer.Addr(), port)}
-	if host != "" {
+	switch {
+	case w.routed(cmp.Or(host, u.Hostname())):
+		leg.Peer = w.alongRoute(port)
+	case host != "":
 		found := w.session.resolve(ctx, endpoint{host, port, w.prober.AddressSettings}, &leg)
 		if len(found) > 0 {
 			leg.Peer = netip.AddrPortFrom(found[0], port)

@@ -95,6 +95,9 @@ func (p *HTTPProber) endpoint(t *Target) (endpoint, error) {
 	if err != nil {
 		return endpoint{}, err
 	}
+	if len(t.Routes) > 0 && p.ProxySettings.used() {
+		return endpoint{}, errRoutesThroughProxy
+	}
 	if u, err = p.lookedUp(u); err != nil {
 		return endpoint{}, err
 	}

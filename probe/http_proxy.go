@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -67,6 +68,8 @@ func (s *ProxySettings) lookedUp(u *url.URL) (*url.URL, error) {
 	}
 	return via, nil
 }
+
+var errRoutesThroughProxy = errors.New("routes say where to dial, and a proxy dials itself: remove one of the two")
 
 // dialProxy connects to the proxy via, in place of leg's peer. nil says that
 // there is no connection, and a problem of leg says why.

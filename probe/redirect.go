@@ -153,8 +153,12 @@ func (w *walk) has(r *Reason) bool {
 	return slices.ContainsFunc(w.attempt.Problems, func(p Problem) bool { return p.Reason == r })
 }
 
-// resolve finds the one address at which a redirect is followed.
+// resolve finds the one address at which a redirect is followed. A route leads to
+// the target's own host whatever its name resolves to, as curl's --connect-to does.
 func (w *walk) resolve(ctx context.Context, u *url.URL) netip.AddrPort {
+	if w.routed(u.Hostname()) {
+		return w.alongRoute(portOf(u))
+	}
 	lookedUp, err := w.prober.lookedUp(u)
 	if err != nil {
 		w.problem(reasonTargetMisconfigured.because(err))

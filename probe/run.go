@@ -122,15 +122,35 @@ type session struct {
 	target *Target
 }
 
-// attempts resolves the target's address and attempts each address chosen, all
-// at once, so that a dead one takes no time from the others.
+// attempts goes every way to the target at once. What is known to be wrong with
+// it before any connection stands before what the first of them found.
 func (s *session) attempts(ctx context.Context) []Attempt {
-	var resolved Attempt
-	at, err := s.target.Module.Prober.endpoint(s.target)
-	if err != nil {
-		resolved.Problems = []Problem{reasonTargetMisconfigured.because(err)}
-		return []Attempt{resolved}
+	all := []Attempt{{}}
+	if !s.target.Undialled {
+		all = s.dialled(ctx)
 	}
+	if faults := s.target.Faults; len(faults) > 0 {
+		all[0].Problems = slices.Concat(faults, all[0].Problems)
+	}
+	return all
+}
+
+// dialled attempts the target's address, or each route instead.
+func (s *session) dialled(ctx context.Context) []Attempt {
+	at, err := s.target.Module.Prober.endpoint(s.target)
+	switch {
+	case err != nil:
+		return []Attempt{{Problems: []Problem{reasonTargetMisconfigured.because(err)}}}
+	case len(s.target.Routes) == 0:
+		return s.attemptsAt(ctx, at, "")
+	}
+	return s.alongRoutes(ctx, at.addresses)
+}
+
+// attemptsAt resolves at and attempts each address chosen, all at once, so that a
+// dead one takes no time from the others.
+func (s *session) attemptsAt(ctx context.Context, at endpoint, via string) []Attempt {
+	resolved := Attempt{Via: via}
 	addrs := s.resolve(ctx, at, &resolved)
 	if len(addrs) == 0 {
 		return []Attempt{resolved}

@@ -35,7 +35,7 @@ var _ = register(Reason{
 		{
 			Side: ClientSide,
 			Pattern: `failed to perform self check GET request|propagation check failed` +
-				`|presented key \([^)]*\) did not match|Waiting for (?:HTTP|DNS)-01 challenge propagation` +
+				`|presented key \([^)]*\) did not match|Waiting for HTTP-01 challenge propagation` +
 				`|wrong status code '\d+', expected '200'` +
 				`|urn:ietf:params:acme:error:(?:connection|unauthorized|dns|tls|incorrectResponse|caa|malformed)` +
 				`|acme[^;]{0,80}(?:challenge|authorization)[^;]{0,60}(?:fail|invalid|error)` +

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,17 @@ import (
 
 func isURL(address string) bool { return strings.Contains(address, "://") }
 
-// checkAddress says what is wrong with a target's address, "" if nothing is.
-// The http prober takes URLs, and as blackbox_exporter does host[:port] for
-// http://; dns takes host[:port]; the others take host:port.
+// takeURLs are the probers whose targets may be URLs. They take host[:port] for
+// http:// as well.
+var takeURLs = []string{"http", "grpc", "otlp"}
+
+// checkAddress says what is wrong with a target's address, "" if nothing is. What
+// takes no URL takes host:port, and dns host[:port].
 func checkAddress(address string, m *probe.Module) string {
 	switch {
 	case isURL(address):
 		return checkURL(address, m)
-	case m.Kind == "http":
+	case slices.Contains(takeURLs, m.Kind):
 		return checkURL("http://"+address, m)
 	case m.Kind == "dns":
 		return checkHostPort(withPort(address, "53"))
@@ -44,7 +48,7 @@ func checkURL(address string, m *probe.Module) string {
 		return fmt.Sprintf("%q is no URL: %v", address, urlFault(err))
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Sprintf("%q has the scheme %q; write http://, https:// or host:port", address, u.Scheme)
-	case m.Kind != "http":
+	case !slices.Contains(takeURLs, m.Kind):
 		return fmt.Sprintf("%q is a URL, and module %q has the prober %q; write host:port, or a module with the prober http",
 			address, m.Name, m.Kind)
 	case u.User != nil:

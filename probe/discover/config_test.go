@@ -1,6 +1,7 @@
 package discover_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -76,6 +77,23 @@ func TestParseDefaults(t *testing.T) {
 	}
 	if len(c.Allow) != 0 || len(c.Sources) != 0 {
 		t.Errorf("allows %v, sources %v, want none", c.Allow, c.Sources)
+	}
+}
+
+// Each prober takes the addresses that it is documented to take.
+func TestAddresses(t *testing.T) {
+	for kind, addresses := range map[string][]string{
+		"tls":  {"a:1", "[::1]:1"},
+		"http": {"http://a", "https://a:1/b", "a", "a:1"},
+		"dns":  {"a", "a:1", "10.0.0.1", "::1", "[::1]:1"},
+		"grpc": {"a", "a:1", "https://a", "http://a:1"},
+		"otlp": {"a", "a:1", "https://a:4318/v1/traces", "http://a:1"},
+	} {
+		for _, address := range addresses {
+			parse(t, fmt.Sprintf(`
+modules: {dns: {prober: dns, dns: {query_name: a}}}
+targets: [{address: %q, module: %s}]`, address, kind))
+		}
 	}
 }
 

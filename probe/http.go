@@ -64,7 +64,7 @@ func (p *HTTPProber) Validate() error {
 	if p.MaxRedirects < 0 {
 		return settingErrorf("max_redirects", "%d is negative", p.MaxRedirects)
 	}
-	if p.EnableHTTP3 && p.ProxySettings.used() {
+	if p.EnableHTTP3 && p.UsesProxy() {
 		return settingErrorf("enable_http3", "goes through no proxy: remove one of the two")
 	}
 	if p.EnableHTTP3 && p.TLSConfig.MaxVersion != 0 && p.TLSConfig.MaxVersion < tlsVersions["TLS13"] {
@@ -95,7 +95,7 @@ func (p *HTTPProber) endpoint(t *Target) (endpoint, error) {
 	if err != nil {
 		return endpoint{}, err
 	}
-	if len(t.Routes) > 0 && p.ProxySettings.used() {
+	if len(t.Routes) > 0 && p.UsesProxy() {
 		return endpoint{}, errRoutesThroughProxy
 	}
 	if u, err = p.lookedUp(u); err != nil {

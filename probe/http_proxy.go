@@ -30,7 +30,7 @@ func (s *ProxySettings) validate() error {
 		return settingErrorf("proxy_url", "%v", err)
 	}
 	u := s.Proxy.ProxyURL.URL
-	if !s.used() || s.Proxy.ProxyFromEnvironment {
+	if !s.UsesProxy() || s.Proxy.ProxyFromEnvironment {
 		return nil
 	}
 	if defaultPorts[u.Scheme] == 0 || u.Hostname() == "" || portOf(u) == 0 {
@@ -39,14 +39,14 @@ func (s *ProxySettings) validate() error {
 	return nil
 }
 
-// used reports whether there is a proxy, for some URLs at least.
-func (s *ProxySettings) used() bool {
+// UsesProxy reports whether there is a proxy, for some URLs at least.
+func (s *ProxySettings) UsesProxy() bool {
 	return s.Proxy.ProxyFromEnvironment || s.Proxy.ProxyURL.URL != nil && s.Proxy.ProxyURL.String() != ""
 }
 
 // proxyFor returns the proxy for u, nil if there is none.
 func (s *ProxySettings) proxyFor(u *url.URL) (*url.URL, error) {
-	if !s.used() {
+	if !s.UsesProxy() {
 		return nil, nil
 	}
 	own := s.Proxy // Proxy keeps what it makes
@@ -55,7 +55,7 @@ func (s *ProxySettings) proxyFor(u *url.URL) (*url.URL, error) {
 
 // LooksUp reports whether the names of targets are looked up here, and not by a
 // proxy.
-func (s *ProxySettings) LooksUp() bool { return !s.SkipResolvePhase || !s.used() }
+func (s *ProxySettings) LooksUp() bool { return !s.SkipResolvePhase || !s.UsesProxy() }
 
 // lookedUp returns the URL whose host is looked up in order to ask u.
 func (s *ProxySettings) lookedUp(u *url.URL) (*url.URL, error) {

@@ -42,6 +42,7 @@ targets:
     interval: 15s
     timeout: 5s
     labels: {namespace: kong, shard: 7}
+    routes: [{via: pod a, address: "10.244.1.7:8443"}, {address: "kong-b:8443"}]
 `)
 	prober := probe.NewProber("tls").(*probe.TLSProber)
 	prober.TLSConfig.CAFile = "/etc/tlsprobe/ca.crt"
@@ -55,6 +56,7 @@ targets:
 		Trust:      probe.Trust{File: "/etc/tlsprobe/kong-ca.crt", System: true},
 		Labels:     probe.LabelsOf(map[string]string{"namespace": "kong", "shard": "7"}),
 		Schedule:   probe.Schedule{Interval: 15 * time.Second, Timeout: 5 * time.Second},
+		Routes:     []probe.Route{{Via: "pod a", Address: "10.244.1.7:8443"}, {Via: "kong-b:8443", Address: "kong-b:8443"}},
 	}}
 	if diff := cmp.Diff(want, c.Targets); diff != "" {
 		t.Errorf("targets differ (-want +got):\n%s", diff)

@@ -151,6 +151,30 @@ c.yaml:6:10: targets[4].name: "a b" holds a space or an unprintable character; a
 - {address: "a:1", module: tsl}
 `,
 		`c.yaml:2:28: targets[0].module: unknown module "tsl"; did you mean "tls"?`},
+	{"routes", `modules:
+  proxied: {prober: http, http: {proxy_url: "http://proxy:3128"}}
+targets:
+- {name: a, address: "a:1", routes: {via: x}}
+- name: b
+  address: b:1
+  routes:
+  - {via: pod x}
+  - 10.0.0.1:443
+  - {address: 10.0.0.1, vai: pod y}
+  - {address: "https://10.0.0.1/"}
+  - {address: "10.0.0.1:0"}
+  - {address: [a]}
+- {name: c, address: "http://c/", module: proxied, routes: [{address: "10.0.0.1:80"}]}
+`,
+		`c.yaml:4:37: targets[0].routes: is a mapping; write a list
+c.yaml:8:5: targets[1].routes[0].address: is missing; write host:port, the address to dial
+c.yaml:9:5: targets[1].routes[1]: is one value ("10.0.0.1:443"); write a mapping, key: value
+c.yaml:10:15: targets[1].routes[2].address: "10.0.0.1" has no port; write 10.0.0.1:443
+c.yaml:10:25: targets[1].routes[2].vai: unknown key; did you mean "via"?
+c.yaml:11:15: targets[1].routes[3].address: "https://10.0.0.1/" is a URL; write host:port, as a route changes nothing but where is dialled
+c.yaml:12:15: targets[1].routes[4].address: "10.0.0.1:0": "0" is no port; write one from 1 to 65535
+c.yaml:13:15: targets[1].routes[5].address: is a list; write text
+c.yaml:14:60: targets[2].routes: go through no proxy, and module "proxied" has one; remove the routes, or name another module`},
 	{"labels", `targets:
 - address: a:1
   labels: {target: x, __a: b, "a-b": c, 1: d, ok: 5, l: [a]}

@@ -27,6 +27,13 @@ type targetEntry struct {
 	Interval    time.Duration     `yaml:"interval"`
 	Timeout     time.Duration     `yaml:"timeout"`
 	Labels      map[string]string `yaml:"labels"`
+	Routes      []routeEntry      `yaml:"routes"`
+}
+
+// routeEntry is one way to a target.
+type routeEntry struct {
+	Via     string `yaml:"via"`
+	Address string `yaml:"address"`
 }
 
 // sourceEntry is one source; exactly one of its keys is written.

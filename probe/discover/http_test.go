@@ -191,7 +191,7 @@ URL: [1].lables: unknown key; did you mean "labels"?
 URL: [3].name: "c" is the name of [2] already; give this target another name
 URL: [4].ca_file: "ca.crt" is relative, and this list is in no folder; write an absolute path
 URL: [5].timeout: is written twice; keep one
-URL: [6]["<<"]: unknown key; write one of address, ca, ca_file, interval, labels, module, name, server_name, system_roots, timeout
+URL: [6]["<<"]: unknown key; write one of address, ca, ca_file, interval, labels, module, name, routes, server_name, system_roots, timeout
 URL: [7]: is one value ("7"); write a mapping, key: value`
 	if diff := cmp.Diff(want, strings.ReplaceAll(status.Err.Error(), server.URL, "URL")); diff != "" {
 		t.Errorf("errors differ (-want +got):\n%s", diff)

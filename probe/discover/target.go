@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"crypto/x509"
 	"maps"
 	"regexp"
@@ -51,6 +52,7 @@ func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[s
 	d.checkTrust(e, path)
 	d.checkLabels(e.Labels, path+".labels")
 	t.Module = r.module(d, e, path)
+	t.Routes = routes(d, e.Routes, t.Module, path+".routes")
 	t.Schedule = r.times.schedule(d, e, t.Module, path)
 	if t.Module != nil && t.Module.Prober != nil && e.Address != "" && !d.bad[path+".address"] {
 		if msg := checkAddress(e.Address, t.Module); msg != "" {
@@ -79,6 +81,33 @@ func (r targetRules) module(d *decoder, e *targetEntry, path string) *probe.Modu
 		d.failAt(path+".module", "module %q has the prober %s, which is none of tlsprobe's%s", name, m.Kind, alsoAt(d.at["modules."+name]))
 	}
 	return m
+}
+
+// routes builds the routes that are written at the path.
+func routes(d *decoder, entries []routeEntry, m *probe.Module, path string) []probe.Route {
+	var out []probe.Route
+	for i, e := range entries {
+		at := indexed(path, i)
+		switch key := at + ".address"; {
+		case d.bad[at] || d.bad[key]:
+		case e.Address == "":
+			d.failAt(key, "is missing; write host:port, the address to dial")
+		case isURL(e.Address):
+			d.failAt(key, "%q is a URL; write host:port, as a route changes nothing but where is dialled", e.Address)
+		default:
+			if msg := checkHostPort(e.Address); msg != "" {
+				d.failAt(key, "%s", msg)
+			}
+		}
+		out = append(out, probe.Route{Via: cmp.Or(e.Via, e.Address), Address: e.Address})
+	}
+	if m == nil || len(out) == 0 {
+		return out
+	}
+	if p, ok := m.Prober.(*probe.HTTPProber); ok && p.UsesProxy() {
+		d.failAt(path, "go through no proxy, and module %q has one; remove the routes, or name another module", m.Name)
+	}
+	return out
 }
 
 func (d *decoder) checkName(name, path string, named map[string]string) {

@@ -37,7 +37,6 @@ var _ = register(Reason{
 			Sample: "error 10 at 1 depth lookup: certificate has expired",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -74,5 +73,4 @@ var _ = register(Reason{
 				"logger=\"cert-manager\" kind=\"mutatingwebhookconfiguration\" name=\"cert-manager-webhook\"",
 		},
 	},
-	LogOnly: true,
 })

@@ -33,7 +33,6 @@ var _ = register(Reason{
 				"Name or Subject Alternative Name for server \"shop.example.com\"",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -71,7 +70,6 @@ var _ = register(Reason{
 				"class\" ingress=\"shop/web\" error=\"ingress does not contain a valid IngressClass\"",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -114,7 +112,6 @@ var _ = register(Reason{
 				"unable to resolve at least one subnet",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -149,5 +146,4 @@ var _ = register(Reason{
 				"getting cloudflare secret: secrets \"cloudflare-api-token\" not found",
 		},
 	},
-	LogOnly: true,
 })

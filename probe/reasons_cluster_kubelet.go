@@ -36,7 +36,6 @@ var _ = register(Reason{
 				"logger=\"kubernetes.io/kubelet-serving\"",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -74,5 +73,4 @@ var _ = register(Reason{
 				"out waiting for the condition",
 		},
 	},
-	LogOnly: true,
 })

@@ -42,7 +42,6 @@ var _ = register(Reason{
 				"object matching key \"shop/web\" in local store",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -88,7 +87,6 @@ var _ = register(Reason{
 				"kube-system/kubernetes-dashboard\"}",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -123,7 +121,6 @@ var _ = register(Reason{
 				"err=\"no suitable port for manifest: 7f3c1d2e-0000-4000-8000-000000000001\"",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -173,7 +170,6 @@ var _ = register(Reason{
 			Sample: "W1121 08:00:00.000000 7 controller.go:1076] Service \"shop/web\" does not have any active Endpoint.",
 		},
 	},
-	LogOnly: true,
 })
 
 var _ = register(Reason{
@@ -206,5 +202,4 @@ var _ = register(Reason{
 				"doesn't follow the naming convention of Istio port.",
 		},
 	},
-	LogOnly: true,
 })

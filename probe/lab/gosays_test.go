@@ -15,7 +15,8 @@ const completed = "handshake completed"
 // goSays is what a Go program without tlsprobe sees of each scenario: proof that
 // the servers do what they claim, and of how much one and the same text hides.
 var goSays = []struct{ words, scenarios string }{
-	{completed, "good-tls good-chain name-good good-mtls good-tcp starttls-tls-at-once cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired"},
+	{completed, "good-tls good-chain name-good good-mtls good-tcp starttls-tls-at-once cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired " +
+		"webhook-no-cabundle ingress-no-address kubelet-csr-waiting kubelet-csr-denied otlp-port-name"},
 	{"https 200 OK", "good-https good-redirect hostile-headers answer-version answer-over-tls answer-header answer-body " +
 		"answer-json answer-uncompressed proxy-good token-refused http3-advertised http3-unreachable http3-unreachable-record"},
 	{completed + " over QUIC", "quic-good quic-good-request quic-good-http3"},
@@ -72,7 +73,7 @@ var goSays = []struct{ words, scenarios string }{
 	{"remote error: tls: no application protocol", "alert-no-application-protocol negotiate-alpn"},
 	{"remote error: tls: alert(200)", "alert-unassigned"},
 
-	{"is after", "cert-expired cert-expired-intermediate cert-several-faults dot-several-faults"},
+	{"is after", "webhook-expired-cabundle cert-expired cert-expired-intermediate cert-several-faults dot-several-faults"},
 	{"is before", "cert-not-yet-valid"},
 	{"doesn't contain any IP SANs", "cert-no-ip kubelet-no-ip-san"},
 	{"is valid for 192.0.2.1, not 127.0.0.1", "cert-other-ip"},
@@ -133,13 +134,16 @@ func TestGoSays(t *testing.T) {
 	for _, s := range lab.Scenarios() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			words, known := want[s.Name]
-			if !known {
-				t.Fatal("goSays has no row for it")
-			}
 			i, err := l.Start(s)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if i.Target.Undialled {
+				return
+			}
+			words, known := want[s.Name]
+			if !known {
+				t.Fatal("goSays has no row for it")
 			}
 			if got := goClient(t.Context(), i.Target); !strings.Contains(got, words) {
 				t.Errorf("Go says %q, want %q", got, words)

@@ -112,9 +112,10 @@ func loadBalancerScenarios() []Scenario {
 				return i.requirePlain(http.HandlerFunc(answerOK))
 			}},
 		{Name: "ingress-fake-certificate", Summary: "has a host in spec.tls that differs from the rule's",
-			Reasons: []string{"default_cert", "hostname_mismatch", "self_signed"},
+			Reasons: []string{"ingress_tls_host_mismatch", "default_cert", "hostname_mismatch", "self_signed"},
 			start: func(i *Instance) error {
 				i.labelIngress()
+				i.fault("ingress_tls_host_mismatch", "Ingress default/hskim: spec.tls[0].hosts has hskim.example, which does not cover the rule's host hskim.example.com")
 				return startIngressFakeCertificate(i)
 			}},
 	}

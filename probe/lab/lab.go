@@ -41,6 +41,7 @@ func Scenarios() []Scenario {
 		goodScenarios(),
 		incidentScenarios(),
 		configScenarios(),
+		clusterScenarios(),
 		nameScenarios(),
 		connectScenarios(),
 		endingScenarios(),

@@ -11,11 +11,11 @@ import (
 )
 
 // objects is what is known of the cluster at one moment, in order of namespaces
-// and names. It is read-only, and stripped of what no target is made of. A kind
-// that the cluster does not have, or that may not be read, has none.
+// and names. It is read-only, and stripped of what no target is made of: strip.go
+// says what is left.
 type objects struct {
 	at        time.Time // the moment
-	clusterCA string    // PEM, by which the connection to the API is judged
+	clusterCA string    // PEM, by which the connection to the API is judged; "": the system's roots
 
 	validatingWebhooks  []*admissionv1.ValidatingWebhookConfiguration
 	mutatingWebhooks    []*admissionv1.MutatingWebhookConfiguration
@@ -33,6 +33,6 @@ type objects struct {
 	peerAuthentications []*peerAuthentication
 
 	// unread holds the resources, as "ingressclasses", that the cluster does not
-	// have or does not show: that nothing is in them means nothing.
+	// have or has not shown yet: that nothing is in them means nothing.
 	unread map[string]bool
 }

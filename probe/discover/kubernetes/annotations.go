@@ -24,27 +24,22 @@ func annotation(of metav1.Object, key string) place {
 	return at(of, "metadata.annotations["+key+"]")
 }
 
-// intervalOf returns how often each node probes what is made of the object. An
-// annotation that says nothing usable is a fault, and has no effect.
-func (b *builder) intervalOf(of metav1.Object) (time.Duration, *probe.Problem) {
-	text, ok := of.GetAnnotations()[annotationInterval]
-	if !ok {
-		return b.interval, nil
+// interval returns how often each of so many nodes probes t, which is made of the
+// object. An annotation that says nothing usable is a fault, and has no effect.
+func (b *builder) interval(of metav1.Object, nodes int, t *probe.Target) time.Duration {
+	base := b.config.Interval
+	if text, ok := of.GetAnnotations()[annotationInterval]; ok {
+		own, err := time.ParseDuration(text)
+		if err == nil && own >= time.Second {
+			base = own
+		} else {
+			p := annotation(of, annotationInterval).fault("target_misconfigured", "is %q, so %s counts", text, base)
+			p.Expected, p.Received = "a duration of at least 1s, as 30s or 5m", text
+			t.Faults = append(t.Faults, p)
+		}
 	}
-	own, err := time.ParseDuration(text)
-	if err != nil || own < time.Second {
-		fault := annotation(of, annotationInterval).fault("target_misconfigured", "is %q, and %s counts", text, b.interval)
-		fault.Expected, fault.Received = "a duration of at least 1s, as 30s or 5m", text
-		return b.interval, &fault
-	}
-	return b.paced(own), nil
-}
-
-// paced stretches an interval until all nodes together probe a target no more
-// often than the configuration allows.
-func (b *builder) paced(interval time.Duration) time.Duration {
 	if b.config.Pace == nil {
-		return interval
+		return base
 	}
-	return b.config.Pace(interval, len(b.objects.nodes), b.config.ProbesPerSecond)
+	return b.config.Pace(base, nodes, b.config.ProbesPerSecond)
 }

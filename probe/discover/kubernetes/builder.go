@@ -22,9 +22,11 @@ type builder struct {
 	services map[string]*corev1.Service              // by namespace/name
 	slices   map[string][]*discoveryv1.EndpointSlice // of a Service, by its namespace/name
 	nodes    ring[string]
-	interval time.Duration        // paced
 	spread   map[probe.Route]bool // to endpoints of Services that have very many
+	bundles  map[string]*bundle   // by the caBundle
 	until    time.Time            // see [Cluster.Until]
+
+	verified, unverified *probe.Module // to shake hands, and to judge or not
 
 	targets []*probe.Target
 	wide    []wideTarget
@@ -37,7 +39,12 @@ func newBuilder(c *Config, o *objects) *builder {
 		services: map[string]*corev1.Service{},
 		slices:   map[string][]*discoveryv1.EndpointSlice{},
 		spread:   map[probe.Route]bool{},
+		bundles:  map[string]*bundle{},
+		verified: &probe.Module{Name: "tls", Kind: "tls", Prober: probe.NewProber("tls")},
 	}
+	unverified := probe.NewProber("tls").(*probe.TLSProber)
+	unverified.TLSConfig.InsecureSkipVerify = true
+	b.unverified = &probe.Module{Name: "tls_unverified", Kind: "tls", Prober: unverified}
 	names := make([]string, len(o.nodes))
 	for i, n := range o.nodes {
 		names[i] = n.Name
@@ -50,7 +57,6 @@ func newBuilder(c *Config, o *objects) *builder {
 		key := path.Join(s.Namespace, s.Labels[discoveryv1.LabelServiceName])
 		b.slices[key] = append(b.slices[key], s)
 	}
-	b.interval = b.paced(c.Interval)
 	return b
 }
 
@@ -74,23 +80,36 @@ func matches(patterns []string, name string, empty bool) bool {
 	})
 }
 
-// add completes a target that is made of the object, and keeps it. A timeout that
-// it has stays, if it is shorter than the configured one.
+// add completes a target that is made of the object, and keeps it for all nodes.
 func (b *builder) add(of metav1.Object, t *probe.Target) {
-	interval, fault := b.intervalOf(of)
-	if fault != nil {
-		t.Faults = append(t.Faults, *fault)
-	}
-	t.Interval = interval
-	limit := min(b.config.Timeout, interval/2)
-	if t.Timeout <= 0 || t.Timeout > limit {
-		t.Timeout = limit
-	}
+	b.complete(of, t, len(b.objects.nodes))
 	if w, ok := b.widen(t); ok {
 		b.wide = append(b.wide, w)
 	} else {
 		b.targets = append(b.targets, t)
 	}
+}
+
+// complete fills in the schedule of a target that so many nodes probe. A timeout
+// that it has stays, if it is shorter than the configured one.
+func (b *builder) complete(of metav1.Object, t *probe.Target, nodes int) {
+	t.Interval = b.interval(of, nodes, t)
+	limit := min(b.config.Timeout, t.Interval/2)
+	if t.Timeout <= 0 || t.Timeout > limit {
+		t.Timeout = limit
+	}
+}
+
+// before reports whether the snapshot was taken before that time, after which the
+// same objects make other targets.
+func (b *builder) before(then time.Time) bool {
+	if !b.objects.at.Before(then) {
+		return false
+	}
+	if b.until.IsZero() || then.Before(b.until) {
+		b.until = then
+	}
+	return true
 }
 
 // A place is a field of an object, for people.
@@ -101,6 +120,9 @@ type place struct {
 
 // at is a field of the object.
 func at(of metav1.Object, field string) place { return place{describe(of), field} }
+
+// in is a field within p.
+func (p place) in(field string) place { return place{p.object, p.field + "." + field} }
 
 func (p place) String() string { return p.object + ": " + p.field }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"tlsprobe/probe"
@@ -19,7 +20,7 @@ var today = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func parse(t testing.TB, documents string) *objects {
 	t.Helper()
 	o := &objects{at: today, clusterCA: "the cluster's CA", unread: map[string]bool{}}
-	reader := yaml.NewDocumentDecoder(io.NopCloser(strings.NewReader(strings.ReplaceAll(documents, "\t", "  "))))
+	reader := yaml.NewDocumentDecoder(io.NopCloser(strings.NewReader(documents)))
 	defer reader.Close()
 	for {
 		buffer := make([]byte, len(documents)+1)
@@ -95,3 +96,6 @@ func details(problems []probe.Problem) []string {
 	}
 	return all
 }
+
+// byID compares reasons.
+var byID = cmp.Comparer(func(a, b *probe.Reason) bool { return a == b || a != nil && b != nil && a.ID == b.ID })

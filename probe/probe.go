@@ -111,6 +111,27 @@ func (r *Result) OK() bool {
 	return p == nil || p.Reason.Severity != Error
 }
 
+// Found returns what the i-th attempt itself found: its problems without the
+// faults of the target, which stand before those of the first.
+func (r *Result) Found(i int) []Problem {
+	problems := r.Attempts[i].Problems
+	if i == 0 {
+		problems = problems[min(len(r.Target.Faults), len(problems)):]
+	}
+	return problems
+}
+
+// Failing returns the attempts that have found an error, in their order.
+func (r *Result) Failing() []*Attempt {
+	var out []*Attempt
+	for i := range r.Attempts {
+		if !onlyWarnings(r.Found(i)) {
+			out = append(out, &r.Attempts[i])
+		}
+	}
+	return out
+}
+
 // Worst returns the problem to fix first: the first error of any attempt, else
 // the first warning, else nil.
 func (r *Result) Worst() *Problem {

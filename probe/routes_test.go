@@ -245,6 +245,27 @@ func TestFaultsBeforeRoutes(t *testing.T) {
 	wantWays(t, run(t, target), "a ca_bundle_invalid tcp_refused", "b tcp_refused")
 }
 
+// Whether an attempt fails is up to what it found itself.
+func TestFailing(t *testing.T) {
+	fault := probe.Problem{Reason: probe.Lookup("ca_bundle_invalid")}
+	weak, refused := probe.Problem{Reason: probe.Lookup("weak_crypto")}, probe.Problem{Reason: probe.Lookup("tcp_refused")}
+	res := &probe.Result{
+		Target: &probe.Target{Faults: []probe.Problem{fault}},
+		Attempts: []probe.Attempt{
+			{Via: "a", Problems: []probe.Problem{fault, weak}},
+			{Via: "b", Problems: []probe.Problem{refused}},
+			{Via: "c", Problems: []probe.Problem{weak}},
+			{Via: "d"},
+		},
+	}
+	if failing := res.Failing(); len(failing) != 1 || failing[0].Via != "b" {
+		t.Errorf("failing are %+v", failing)
+	}
+	if found := res.Found(0); len(found) != 1 || found[0].Reason != weak.Reason {
+		t.Errorf("the first attempt found %+v", found)
+	}
+}
+
 // A redirect to the target's own host stays on the route, as with curl
 // --connect-to; one that leads elsewhere is followed there.
 func TestRedirectsAlongRoutes(t *testing.T) {

@@ -61,6 +61,13 @@ type targetJSON struct {
 	Interval   seconds           `json:"interval_seconds,omitempty"`
 	Timeout    seconds           `json:"timeout_seconds,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
+	Routes     []routeJSON       `json:"routes,omitempty"`
+	Undialled  bool              `json:"undialled,omitempty"`
+}
+
+type routeJSON struct {
+	Via     string `json:"via"`
+	Address string `json:"address"`
 }
 
 type failureJSON struct {
@@ -70,6 +77,7 @@ type failureJSON struct {
 }
 
 type attemptJSON struct {
+	Via      string             `json:"via,omitempty"`
 	Peer     string             `json:"peer,omitempty"`
 	Local    string             `json:"local,omitempty"`
 	Resolver string             `json:"resolver,omitempty"`
@@ -138,7 +146,7 @@ func newResultJSON(v View) resultJSON {
 }
 
 func newTargetJSON(t *probe.Target) targetJSON {
-	return targetJSON{
+	out := targetJSON{
 		Name:       t.Name,
 		Address:    t.Address,
 		ServerName: t.ServerName,
@@ -147,11 +155,17 @@ func newTargetJSON(t *probe.Target) targetJSON {
 		Interval:   seconds(t.Interval),
 		Timeout:    seconds(t.Timeout),
 		Labels:     t.Labels.Map(),
+		Undialled:  t.Undialled,
 	}
+	for _, route := range t.Routes {
+		out.Routes = append(out.Routes, routeJSON(route))
+	}
+	return out
 }
 
 func newAttemptJSON(a *probe.Attempt) attemptJSON {
 	out := attemptJSON{
+		Via:      a.Via,
 		Peer:     addressJSON(a.Peer),
 		Local:    addressJSON(a.Local),
 		Resolver: a.Resolver,

@@ -27,6 +27,8 @@ func TestWriteJSON(t *testing.T) {
 		{"failing.json", scheduled(t, now, resultOK(), resultWrongName())},
 		{"hostile.json", exporter.View{Result: hostile}},
 		{"http3.json", exporter.View{Result: resultHTTP3()}},
+		{"routes.json", exporter.View{Result: resultRoutes()}},
+		{"undialled.json", exporter.View{Result: resultUndialled()}},
 		{"dns.json", exporter.View{Result: resultDNS()}},
 		{"tcp.json", exporter.View{Result: resultMail()}},
 		{"grpc.json", exporter.View{Result: resultGRPC(), Live: true}},
@@ -50,7 +52,7 @@ func TestSchemaDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := map[string]bool{}
-	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "dns.json", "tcp.json", "grpc.json", "otlp.json", "pending.json"} {
+	for _, file := range []string{"ok.json", "failing.json", "hostile.json", "routes.json", "undialled.json", "dns.json", "tcp.json", "grpc.json", "otlp.json", "pending.json"} {
 		data, err := os.ReadFile("testdata/" + file)
 		if err != nil {
 			t.Fatal(err)

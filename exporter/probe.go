@@ -58,7 +58,7 @@ func (h *Handler) isMistyped(q query) bool {
 
 // answerKnown answers for a known target, of which view is what the store knows.
 func (h *Handler) answerKnown(ctx context.Context, q query, view View) (View, error) {
-	if view.Result != nil && view.Age < freshFor {
+	if view.Result != nil && view.Age < freshFor && asksSame(view.Result.Target, view.Target) {
 		return view, nil
 	}
 	target := within(q.timeout, view.Target)

@@ -38,8 +38,13 @@ func debugLog(w io.Writer, r *probe.Result) {
 		text.Handle(context.Background(), record) // into memory: it cannot fail
 	}
 	say(r.Start, slog.LevelDebug, "Beginning probe", "probe", r.Target.Module.Kind, "timeout_seconds", effectiveTimeout(r.Target).Seconds())
+	for _, p := range r.Target.Faults {
+		debugProblem(&p, p.Reason.Phase, r.Start, say)
+	}
 	for i := range r.Attempts {
-		debugAttempt(r, &r.Attempts[i], say)
+		a := r.Attempts[i]
+		a.Problems = r.Found(i)
+		debugAttempt(r, &a, say)
 	}
 	end, took := r.Start.Add(r.Duration), r.Duration.Seconds()
 	if r.OK() {
@@ -49,8 +54,17 @@ func debugLog(w io.Writer, r *probe.Result) {
 	}
 }
 
+// debugSay writes a line of the log.
+type debugSay func(at time.Time, level slog.Level, msg string, args ...any)
+
 // debugAttempt tells the steps of an attempt, and what was wrong behind each.
-func debugAttempt(r *probe.Result, a *probe.Attempt, say func(time.Time, slog.Level, string, ...any)) {
+func debugAttempt(r *probe.Result, a *probe.Attempt, say debugSay) {
+	if a.Via != "" {
+		plain := say
+		say = func(at time.Time, level slog.Level, msg string, args ...any) {
+			plain(at, level, msg, append(args, "via", a.Via)...)
+		}
+	}
 	at := r.Start
 	for _, phase := range probe.AllPhases() {
 		problems := inPhase(a, phase)
@@ -60,13 +74,18 @@ func debugAttempt(r *probe.Result, a *probe.Attempt, say func(time.Time, slog.Le
 				"detail", stepDetail(r, a, phase))
 		}
 		for _, p := range problems {
-			level := slog.LevelError
-			if p.Reason.Severity != probe.Error {
-				level = slog.LevelWarn
-			}
-			say(at, level, p.Reason.Title, "reason", p.Reason.ID, "phase", phase, "detail", p.Detail, "notes", strings.Join(p.Notes, "; "), "err", p.Err)
+			debugProblem(p, phase, at, say)
 		}
 	}
+}
+
+func debugProblem(p *probe.Problem, phase probe.Phase, at time.Time, say debugSay) {
+	level := slog.LevelError
+	if p.Reason.Severity != probe.Error {
+		level = slog.LevelWarn
+	}
+	say(at, level, p.Reason.Title, "reason", p.Reason.ID, "phase", phase, "detail", p.Detail,
+		"notes", strings.Join(p.Notes, "; "), "err", p.Err)
 }
 
 // writeModule writes m in the configuration's grammar, without its secrets.

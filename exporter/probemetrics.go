@@ -107,7 +107,7 @@ func has(a *probe.Attempt, ids ...string) bool {
 // isResolved reports whether there was an address to look for at all, and by us.
 func isResolved(r *probe.Result) bool {
 	prober, ok := r.Target.Module.Prober.(*probe.HTTPProber)
-	return !has(deciding(r), "target_misconfigured") && (!ok || prober.LooksUp())
+	return !r.Target.Undialled && !has(deciding(r), "target_misconfigured") && (!ok || prober.LooksUp())
 }
 
 func fillLookup(f *family, r *probe.Result) {

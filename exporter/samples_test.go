@@ -155,6 +155,71 @@ func resultWrongTwice() *probe.Result {
 	return result(kong, wrong, again)
 }
 
+// hook is a target with three ways, and what is wrong with it whatever way is
+// taken.
+func hook() *probe.Target {
+	t := target("webhook/hook/v.hook.example", "hook.shop.svc:443", "tls")
+	t.Labels = probe.LabelsOf(map[string]string{"namespace": "shop", "service": "hook", "configuration": "hook-config"})
+	t.Routes = []probe.Route{
+		{Via: "ClusterIP of shop/hook", Address: "10.96.3.4:443"},
+		{Via: "pod hook-7d4 on node-b", Address: "10.244.1.7:8080"},
+		{Via: "pod hook-9fk on node-c", Address: "10.244.2.3:8080"},
+	}
+	t.Faults = []probe.Problem{{Reason: &probe.Reason{
+		ID: "ca_bundle_missing", Phase: probe.PhaseConfig, Severity: probe.Warning, Title: "a webhook has no caBundle",
+		Fixes: []string{"kubectl get validatingwebhookconfiguration WEBHOOK -o yaml"},
+	}, Detail: "ValidatingWebhookConfiguration hook-config: webhooks[0].clientConfig.caBundle is empty"}}
+	return t
+}
+
+func via(way string, a probe.Attempt) probe.Attempt {
+	a.Via, a.Resolver, a.Phases[probe.PhaseResolve] = way, "", 0
+	return a
+}
+
+// resultRoutes is of a target of which one way fails.
+func resultRoutes() *probe.Result {
+	t := hook()
+	refused := via(t.Routes[1].Via, attempt(t.Routes[1].Address, problem("tcp_refused", "connection refused")))
+	refused.TLS, refused.Phases, refused.Local = nil, phases(0, 0.4), netip.AddrPort{}
+	first := attempt(t.Routes[0].Address, t.Faults[0])
+	return result(t, via(t.Routes[0].Via, first), refused, via(t.Routes[2].Via, attempt(t.Routes[2].Address)))
+}
+
+// resultManyRoutes is of so many ways that those that are well are told briefly.
+func resultManyRoutes() *probe.Result {
+	r := resultRoutes()
+	t := *r.Target
+	t.Routes = append(t.Routes, probe.Route{Via: "pod hook-x2v on node-d", Address: "hook-x2v:8080"}, probe.Route{Via: "10.0.0.9:443", Address: "10.0.0.9:443"})
+	r.Target = &t
+	unknown := probe.Attempt{Via: t.Routes[3].Via, Resolver: "10.96.0.10", Phases: phases(2),
+		Problems: []probe.Problem{{Reason: &probe.Reason{ID: "dns_nxdomain", Phase: probe.PhaseResolve, Title: "the name does not exist"}}}}
+	r.Attempts = append(r.Attempts, unknown, via(t.Routes[4].Via, attempt(t.Routes[4].Address)))
+	return r
+}
+
+// resultOneRoute is of a target with one way.
+func resultOneRoute() *probe.Result {
+	r := resultRoutes()
+	t := *r.Target
+	t.Routes, t.Faults = t.Routes[1:2], nil
+	return result(&t, r.Attempts[1])
+}
+
+// resultUndialled is of a target that leaves nothing to dial.
+func resultUndialled() *probe.Result {
+	t := hook()
+	t.Routes, t.Undialled = nil, true
+	t.Faults = []probe.Problem{{Reason: &probe.Reason{
+		ID: "no_endpoints", Phase: probe.PhaseConfig, Title: "the service has no ready endpoint",
+		Breaks: "Everything behind this Service is down.",
+		Fixes:  []string{"kubectl -n NAMESPACE get endpointslices -l kubernetes.io/service-name=SERVICE"},
+	}, Detail: "ValidatingWebhookConfiguration hook-config: webhooks[0].clientConfig.service shop/hook has no ready endpoint"}}
+	r := result(t, probe.Attempt{Problems: t.Faults})
+	r.Duration = 2 * time.Microsecond
+	return r
+}
+
 func resultLongName() *probe.Result {
 	collector := target("otlp", "otel-collector.monitoring.svc.cluster.local.example:4317", "tls")
 	return result(collector, attempt("10.96.44.10:4317"))

@@ -68,7 +68,8 @@ func NewStore(now func() time.Time) *Store {
 
 // SetTargets makes these the known targets. One that is new is pending until its
 // first result; one that is gone loses its series and its history, and so does
-// one that now asks something else. A change of labels or pace keeps both.
+// one that now asks something else. A change of labels, pace, routes or faults
+// keeps both: pods come and go, and what they serve fails on.
 func (s *Store) SetTargets(targets []*probe.Target) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *Store) SetTargets(targets []*probe.Target) {
 	sorted := make([]*entry, 0, len(targets))
 	for _, t := range targets {
 		e := s.byName[t.Name]
-		if e == nil || !asksSame(e.target, t) {
+		if e == nil || !isAbout(e.target, t) {
 			e = &entry{}
 		}
 		e.target = t
@@ -110,11 +111,18 @@ func (s *Store) setModules() {
 	s.modules = used
 }
 
+// isAbout reports whether a and b are about the same: what must be true, and of
+// whom.
+func isAbout(a, b *probe.Target) bool {
+	return a == b || a.Name == b.Name && a.Address == b.Address && a.ServerName == b.ServerName &&
+		a.Trust == b.Trust && (a.Module == b.Module || reflect.DeepEqual(a.Module, b.Module))
+}
+
 // asksSame reports whether results of a are results of b too: only what the
 // probe looks at counts.
 func asksSame(a, b *probe.Target) bool {
-	return a == b || a.Name == b.Name && a.Address == b.Address && a.ServerName == b.ServerName &&
-		a.Trust == b.Trust && (a.Module == b.Module || reflect.DeepEqual(a.Module, b.Module))
+	return a == b || isAbout(a, b) && slices.Equal(a.Routes, b.Routes) &&
+		a.Undialled == b.Undialled && reflect.DeepEqual(a.Faults, b.Faults)
 }
 
 // A Transition is a change of what is known of a target: of its verdict or of

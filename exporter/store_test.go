@@ -80,6 +80,12 @@ func TestStoreDrops(t *testing.T) {
 	relabelled := *kong
 	relabelled.Labels = probe.LabelsOf(map[string]string{"team": "other"})
 	relabelled.Module = module("tls") // equal, but not the same pointer
+	rolled := *kong
+	rolled.Routes = []probe.Route{{Via: "pod a", Address: "10.0.0.1:443"}}
+	faulty := *kong
+	faulty.Faults = []probe.Problem{problem("weak_crypto", "")}
+	undialled := *kong
+	undialled.Undialled = true
 	for _, test := range []struct {
 		name   string
 		result *probe.Result
@@ -89,6 +95,9 @@ func TestStoreDrops(t *testing.T) {
 		{"unknown target", result(target("gone", "a:1", "tls"), attempt("10.0.0.1:443")), false},
 		{"target changed", result(&moved, attempt("10.0.0.1:443")), false},
 		{"another prober", result(target(kong.Name, kong.Address, "http"), attempt("10.0.0.1:443")), false},
+		{"other routes", result(&rolled, attempt("10.0.0.1:443")), false},
+		{"other faults", result(&faulty, attempt("10.0.0.1:443")), false},
+		{"undialled", result(&undialled, attempt("10.0.0.1:443")), false},
 		{"only labels changed", result(&relabelled, attempt("10.0.0.1:443")), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,6 +144,21 @@ func TestStoreSetTargets(t *testing.T) {
 	store.SetTargets([]*probe.Target{kong})
 	if v, _ := store.View(kong.Name); v.Result != nil || len(v.History) > 0 {
 		t.Error("a target that came back brought its past along")
+	}
+}
+
+// Pods come and go all the time; what they serve has its history nevertheless.
+func TestStoreKeepsHistoryOverRoutes(t *testing.T) {
+	store := exporter.NewStore(nil)
+	before := hook()
+	store.SetTargets([]*probe.Target{before})
+	store.Record(result(before, attempt("10.96.3.4:443", problem("tcp_refused", ""))))
+	after := *before
+	after.Routes, after.Faults, after.Undialled = after.Routes[:1], nil, true
+	store.SetTargets([]*probe.Target{&after})
+	store.Record(result(&after, attempt("10.96.3.4:443")))
+	if v, _ := store.View(before.Name); string(historyBytes(v.History)) != "F." || v.Target != &after {
+		t.Errorf("history %q", historyBytes(v.History))
 	}
 }
 

@@ -17,10 +17,7 @@ func WriteText(w io.Writer, v View) error {
 	t := &textWriter{color: v.Color}
 	t.head(v)
 	if v.Result != nil {
-		explained := map[*probe.Reason]bool{}
-		for i := range v.Result.Attempts {
-			t.attempt(v.Result, i, explained)
-		}
+		t.found(v.Result)
 	}
 	t.foot(v)
 	_, err := w.Write(t.b.Bytes())
@@ -42,7 +39,13 @@ func (t *textWriter) head(v View) {
 		t.line("      " + describe(target) + "  no result yet")
 		return
 	}
-	how := timestamp(v.Result.Start) + "  " + milliseconds(v.Result.Duration)
+	if ways := describeWays(v.Result); ways != "" {
+		t.line("      " + ways)
+	}
+	how := timestamp(v.Result.Start)
+	if !target.Undialled {
+		how += "  " + milliseconds(v.Result.Duration)
+	}
 	if v.Result.Node != "" {
 		how = "from " + cut(printable(v.Result.Node), 40) + "  " + how
 	}
@@ -109,28 +112,6 @@ func runsInARow(v View) string {
 		return "1 run"
 	}
 	return fmt.Sprintf("%d runs in a row", n)
-}
-
-// attempt writes what one connection found: its problems, steps, hops and chain.
-func (t *textWriter) attempt(r *probe.Result, i int, explained map[*probe.Reason]bool) {
-	a := &r.Attempts[i]
-	if len(r.Attempts) > 1 {
-		t.blank()
-		where := "no address"
-		if a.Peer.IsValid() {
-			where = a.Peer.String()
-		}
-		t.line(fmt.Sprintf("attempt %d of %d  %s", i+1, len(r.Attempts), where))
-	}
-	for j := range a.Problems {
-		t.problem(&a.Problems[j], r, a, explained)
-	}
-	t.steps(r, a)
-	t.hops(a)
-	t.dns(a)
-	if a.TLS != nil && (i == 0 || r.Attempts[i-1].TLS == nil || !sameChain(r.Attempts[i-1].TLS, a.TLS)) {
-		t.chain(a.TLS, r.Start)
-	}
 }
 
 // problem writes one problem in full; of a reason that an earlier attempt had

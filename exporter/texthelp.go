@@ -41,7 +41,7 @@ func helpLines(fix string) []string {
 	return lines
 }
 
-var placeholder = regexp.MustCompile(`\bhttps?://HOST/|\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE)\b`)
+var placeholder = regexp.MustCompile(`\bhttps?://HOST/|\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE|INGRESS|GATEWAY|WEBHOOK|APISERVICE|CHALLENGE)\b`)
 
 // fillIn puts what is known of the target in the place of a fix's placeholders.
 // What is not known, and what a shell might not take as one plain word, stays for
@@ -54,6 +54,11 @@ func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
 		"https://HOST/": baseURL("https", t.Address),
 		"NAMESPACE":     t.Labels.Get("namespace"),
 		"SERVICE":       t.Labels.Get("service"),
+		"INGRESS":       t.Labels.Get("ingress"),
+		"GATEWAY":       t.Labels.Get("gateway"),
+		"WEBHOOK":       t.Labels.Get("configuration"),
+		"APISERVICE":    t.Labels.Get("apiservice"),
+		"CHALLENGE":     t.Labels.Get("challenge"),
 	}
 	if host != "" && port != "" {
 		known["HOST:PORT"] = net.JoinHostPort(host, port)

@@ -24,6 +24,8 @@ func TestFillIn(t *testing.T) {
 		{"address", "a:1", "ping ADDRESS; HOSTS", "ping 10.0.0.1; HOSTS", nil, at},
 		{"no address", "a:1", "ping ADDRESS", "ping ADDRESS", nil, &probe.Attempt{}},
 		{"labels", "a:1", "kubectl -n NAMESPACE get svc SERVICE", "kubectl -n kong get svc SERVICE", map[string]string{"namespace": "kong"}, at},
+		{"objects of a cluster", "a:1", "INGRESS GATEWAY WEBHOOK APISERVICE CHALLENGE", "i g w.x v1.metrics.k8s.io c",
+			map[string]string{"ingress": "i", "gateway": "g", "configuration": "w.x", "apiservice": "v1.metrics.k8s.io", "challenge": "c"}, at},
 		{"not for a shell", "$(reboot):1", "ping HOST", "ping HOST", nil, at},
 	} {
 		t.Run(test.name, func(t *testing.T) {

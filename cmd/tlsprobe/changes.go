@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"tlsprobe/exporter"
@@ -21,6 +23,9 @@ func (a *agent) logChange(change exporter.Transition) {
 			msg = "Target fails"
 		}
 		attrs = append(attrs, "reason", worst.Reason.ID, "phase", worst.Reason.Phase, "detail", worst.Detail)
+		if via := failingVia(r); via != "" {
+			attrs = append(attrs, "via", via)
+		}
 		if others := reasonIDs(r)[1:]; len(others) > 0 {
 			attrs = append(attrs, "also", strings.Join(others, ","))
 		}
@@ -31,6 +36,21 @@ func (a *agent) logChange(change exporter.Transition) {
 		attrs = append(attrs, "was", verdictOf(p), "since", change.Since)
 	}
 	a.log.Log(context.Background(), level, msg, attrs...)
+}
+
+// failingVia names the routes along which r fails, "" if it has none.
+func failingVia(r *probe.Result) string {
+	const most = 3
+	var names []string
+	for _, a := range r.Failing() {
+		if a.Via != "" && !slices.Contains(names, a.Via) {
+			names = append(names, a.Via)
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // reasonIDs returns the ids of r's reasons, that of its verdict first.

@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
@@ -29,19 +31,21 @@ type apiServer struct {
 	version   int
 	kinds     map[string]*apiKind // by path
 	refuses   bool                // connections
-	cuts      int                 // how often all watches were cut
+	silent    bool                // to those who connect
+	cuts      int                 // how often all watches were ended
 	expired   int                 // versions below it are forgotten
 	oldServer bool                // does not stream lists
-	requests  []string
+	requests  map[string]int      // by path
 }
 
 // An apiKind is one kind of object on the API server.
 type apiKind struct {
-	name    string
-	path    string
-	status  int // if not 200, what requests are answered by
-	objects map[string]map[string]any
-	events  []apiEvent
+	name      string
+	path      string
+	status    int  // if not 200, what requests are answered by
+	unwatched bool // it may be listed, but not watched
+	objects   map[string]map[string]any
+	events    []apiEvent
 }
 
 type apiEvent struct {
@@ -74,6 +78,7 @@ func newAPIServer(t *testing.T) *apiServer {
 		changed:  make(chan struct{}),
 		version:  1,
 		kinds:    map[string]*apiKind{},
+		requests: map[string]int{},
 	}
 	for name, path := range apiPaths {
 		a.kinds[path] = &apiKind{name: name, path: path, status: http.StatusOK, objects: map[string]map[string]any{}}
@@ -98,10 +103,14 @@ func (a *apiServer) connection() *rest.Config {
 
 func (a *apiServer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	a.mu.Lock()
-	refuses := a.refuses
+	refuses, silent := a.refuses, a.silent
 	a.mu.Unlock()
 	if refuses {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	}
+	if silent {
+		sleep(ctx, 30*time.Second)
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	}
 	return a.listener.dial(ctx)
 }
@@ -167,20 +176,29 @@ func (a *apiServer) answer(kind string, status int) {
 	})
 }
 
+// asked returns how many requests there were for the kind.
+func (a *apiServer) asked(kind string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.requests[apiPaths[kind]]
+}
+
+// disconnect cuts all connections.
+func (a *apiServer) disconnect() { a.listener.cut() }
+
 // ServeHTTP implements [http.Handler].
 func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	a.mu.Lock()
-	a.requests = append(a.requests, r.URL.String())
+	a.requests[r.URL.Path]++
 	kind, old := a.kinds[r.URL.Path], a.oldServer
-	status := http.StatusNotFound
-	if kind != nil {
-		status = kind.status
-	}
+	status, unwatched := kind.status, kind.unwatched
 	a.mu.Unlock()
 	switch {
 	case status != http.StatusOK:
 		refuse(w, r, status)
+	case unwatched && query.Get("watch") != "":
+		refuse(w, r, http.StatusForbidden)
 	case query.Get("watch") == "":
 		a.list(w, kind)
 	case old && query.Get("sendInitialEvents") != "":
@@ -288,6 +306,8 @@ func (k *apiKind) initial(version int) []apiEvent {
 // A pipeListener accepts the other ends of pipes.
 type pipeListener struct {
 	accept chan net.Conn
+	mu     sync.Mutex
+	open   []net.Conn
 	once   sync.Once
 	closed chan struct{}
 }
@@ -304,10 +324,23 @@ func (l *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
+// cut closes all connections.
+func (l *pipeListener) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.open {
+		conn.Close()
+	}
+	l.open = nil
+}
+
 // Accept implements [net.Listener].
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.accept:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.open = append(l.open, conn)
 		return conn, nil
 	case <-l.closed:
 		return nil, net.ErrClosed

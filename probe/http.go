@@ -25,8 +25,15 @@ type HTTPProber struct {
 	NoFollowRedirects *bool `yaml:"no_follow_redirects,omitempty"`
 	// MaxRedirects bounds the redirects that are followed; default 10.
 	MaxRedirects int `yaml:"max_redirects,omitempty"`
+	// SameHost follows redirects to the target's own host only: one that leads
+	// elsewhere is the last answer.
+	SameHost bool `yaml:"same_host,omitempty"`
 	// RequireHTTPS makes an http URL that does not lead to https a problem.
 	RequireHTTPS bool `yaml:"require_https,omitempty"`
+	// HTTPPort is where the host of an https URL may serve plain http. That it does
+	// so without leading to https is a problem; that nobody answers is none. 0: it
+	// is not asked, nor is it through a proxy.
+	HTTPPort uint16 `yaml:"http_port,omitempty"`
 
 	EnableHTTP2 bool `yaml:"enable_http2"` // offer h2 over TLS; default true
 	// EnableHTTP3 asks https URLs over QUIC, and only so.
@@ -108,6 +115,9 @@ func (p *HTTPProber) attempt(ctx context.Context, s *session, a *Attempt) {
 	u, _ := p.parse(s.target.Address)
 	w := &walk{prober: p, session: s, attempt: a, visited: map[string]int{}}
 	w.follow(ctx, u)
+	if p.HTTPPort != 0 && u.Scheme == "https" && (a.TLS != nil || a.QUIC != nil) && !p.UsesProxy() {
+		w.checkPlain(ctx)
+	}
 }
 
 // parse reads the address of a target of p. Without a scheme it is http's.

@@ -86,11 +86,18 @@ func (s *AnswerSettings) expectedStatus() string {
 	if len(s.ValidStatusCodes) == 0 {
 		return "status 200 to 299"
 	}
-	var codes []string
-	for _, code := range s.ValidStatusCodes {
-		codes = append(codes, strconv.Itoa(code))
+	codes := slices.Sorted(slices.Values(s.ValidStatusCodes))
+	var said []string
+	for i := 0; i < len(codes); {
+		first := i
+		for i++; i < len(codes) && codes[i] <= codes[i-1]+1; i++ {
+		}
+		said = append(said, strconv.Itoa(codes[first]))
+		if last := codes[i-1]; last > codes[first] {
+			said[len(said)-1] += " to " + strconv.Itoa(last)
+		}
 	}
-	return "status " + strings.Join(codes, ", ")
+	return "status " + strings.Join(said, ", ")
 }
 
 // wantsBody reports whether the body is needed to judge the answer.

@@ -18,8 +18,9 @@ type OTLPProber struct {
 	// path, else grpc.
 	Protocol string `yaml:"protocol,omitempty"`
 	// Expect says what the port must speak: plaintext, tls, mtls (a client
-	// certificate is demanded) or permissive (plaintext and TLS). Empty: as the
-	// scheme of a URL says; without one, what it speaks is found out.
+	// certificate is demanded), permissive (plaintext and TLS), or mesh (mtls if
+	// the certificate is that of a mesh's sidecar, else as without an expectation).
+	// Empty: as the scheme of a URL says; without one, what it speaks is found out.
 	Expect          string    `yaml:"expect,omitempty"`
 	TLSConfig       TLSConfig `yaml:"tls_config,omitempty"`
 	AddressSettings `yaml:",inline"`
@@ -44,6 +45,7 @@ const (
 	otlpTLS        = "tls"
 	otlpMutual     = "mtls"
 	otlpPermissive = "permissive"
+	otlpMesh       = "mesh"
 )
 
 // otlpServices are the services of OTLP over gRPC; over HTTP the path is /v1/ and
@@ -62,8 +64,8 @@ func (p *OTLPProber) Validate() error {
 	if !slices.Contains([]string{"", "grpc", "http"}, p.Protocol) {
 		return settingErrorf("protocol", "%q is neither grpc nor http", p.Protocol)
 	}
-	if !slices.Contains([]string{"", otlpPlaintext, otlpTLS, otlpMutual, otlpPermissive}, p.Expect) {
-		return settingErrorf("expect", "%q is none of plaintext, tls, mtls and permissive", p.Expect)
+	if !slices.Contains([]string{"", otlpPlaintext, otlpTLS, otlpMutual, otlpPermissive, otlpMesh}, p.Expect) {
+		return settingErrorf("expect", "%q is none of plaintext, tls, mtls, permissive and mesh", p.Expect)
 	}
 	return cmp.Or(p.TLSConfig.validate(), p.AddressSettings.validate())
 }
@@ -165,6 +167,8 @@ func (p *OTLPProber) attempt(ctx context.Context, s *session, a *Attempt) {
 		e.keep(e.mutual(ctx))
 	case otlpPermissive:
 		e.permissive(ctx)
+	case otlpMesh:
+		e.mesh(ctx)
 	default:
 		e.find(ctx)
 	}

@@ -31,6 +31,15 @@ func (e *export) mutual(ctx context.Context) *leg {
 	return l
 }
 
+// mesh expects of a port that a mesh may have taken in its mutual TLS, and takes
+// what else it speaks for what it is without the mesh.
+func (e *export) mesh(ctx context.Context) {
+	e.find(ctx)
+	if a := e.attempt; a.OTLP.Speaks == otlpMutual && a.OTLP.Mesh != "" {
+		a.Problems = slices.DeleteFunc(a.Problems, func(p Problem) bool { return p.Reason == reasonClientCertRequired })
+	}
+}
+
 // unexpected is the problem of a port that speaks otherwise.
 func unexpected(expected, received, detail string, notes ...string) Problem {
 	p := reasonOTLPExpectation.problem("%s", detail)

@@ -69,7 +69,7 @@ func TestOTLPRemembersTLS(t *testing.T) {
 func TestOTLPRefused(t *testing.T) {
 	i := startScenario(t, newLab(t), "good-otlp-grpc")
 	i.Close()
-	for expect, want := range map[string]int32{"": 1, "plaintext": 1, "tls": 1, "mtls": 1, "permissive": 2} {
+	for expect, want := range map[string]int32{"": 1, "plaintext": 1, "tls": 1, "mtls": 1, "permissive": 2, "mesh": 1} {
 		var dialled atomic.Int32
 		counting := func(netip.AddrPort) error { dialled.Add(1); return nil }
 		res := probe.NewRunner("n").Guarded(counting).Run(t.Context(), expecting(i.Target, expect))
@@ -101,6 +101,42 @@ func TestOTLPRecognisesTheMesh(t *testing.T) {
 			}
 			if p := res.Worst(); p != nil && !strings.Contains(strings.Join(p.Notes, "\n"), identity) {
 				t.Errorf("%s: no note names the mesh: %q", p.Reason.ID, p.Notes)
+			}
+		})
+	}
+}
+
+// What a mesh may have taken in is right with its mutual TLS and right without the
+// mesh; a demand for a certificate that is none of a mesh's stays one.
+func TestOTLPMesh(t *testing.T) {
+	l := newLab(t)
+	for _, tt := range []struct {
+		scenario, speaks string
+		want             []string
+	}{
+		{"otlp-strict-expected", "mtls", nil},
+		{"otlp-permissive", "plaintext", nil},
+		{"good-otlp-grpc", "plaintext", nil},
+		{"good-otlp-tls", "tls", nil},
+		{"client-cert-required", "mtls", []string{"client_cert_required"}},
+	} {
+		t.Run(tt.scenario, func(t *testing.T) {
+			target := startScenario(t, l, tt.scenario).Target
+			p := &probe.OTLPProber{Signal: "traces", Protocol: "grpc"}
+			switch prober := target.Module.Prober.(type) {
+			case *probe.OTLPProber:
+				p.AddressSettings = prober.AddressSettings
+			case *probe.TLSProber:
+				p.AddressSettings = prober.AddressSettings
+			}
+			p.TLSConfig.InsecureSkipVerify = true
+			target.Module = &probe.Module{Name: "otlp", Kind: "otlp", Prober: p}
+			res := probe.NewRunner("n").Run(t.Context(), expecting(target, "mesh"))
+			if got := ids(res); !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if got := res.Attempts[0].OTLP.Speaks; got != tt.speaks {
+				t.Errorf("speaks %q, want %q", got, tt.speaks)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func (w *walk) follow(ctx context.Context, u *url.URL) {
 			break
 		}
 		next := location(u, resp)
-		if next == nil || !w.prober.Follows() {
+		if next == nil || !w.follows(next) {
 			w.arrive(ctx, u, resp, next)
 			break
 		}
@@ -55,6 +55,11 @@ func (w *walk) follow(ctx context.Context, u *url.URL) {
 	}
 }
 
+// follows reports whether the settings allow to follow a redirect to next.
+func (w *walk) follows(next *url.URL) bool {
+	return w.prober.Follows() && (!w.prober.SameHost || w.isOwn(next.Hostname()))
+}
+
 // arrive judges the last answer. next is where it would lead on, nil if nowhere.
 func (w *walk) arrive(ctx context.Context, u *url.URL, resp *response, next *url.URL) {
 	reached := u
@@ -62,12 +67,7 @@ func (w *walk) arrive(ctx context.Context, u *url.URL, resp *response, next *url
 		reached = next
 	}
 	if w.prober.RequireHTTPS && reached.Scheme == "http" {
-		w.problem(Problem{
-			Reason:   reasonMissingHTTPSRedirect,
-			Detail:   fmt.Sprintf("%s is served over plain http", u.Redacted()),
-			Expected: "a redirect to https",
-			Received: fmt.Sprintf("status %d", resp.StatusCode),
-		})
+		w.problem(missingRedirect(u, resp))
 	}
 	if resp.says != nil {
 		w.problem(Problem{
@@ -92,6 +92,15 @@ func (w *walk) arrive(ctx context.Context, u *url.URL, resp *response, next *url
 	}
 	if w.prober.CheckHTTP3 {
 		w.checkHTTP3(ctx, u, resp)
+	}
+}
+
+func missingRedirect(u *url.URL, resp *response) Problem {
+	return Problem{
+		Reason:   reasonMissingHTTPSRedirect,
+		Detail:   fmt.Sprintf("%s is served over plain http", u.Redacted()),
+		Expected: "a redirect to https",
+		Received: fmt.Sprintf("status %d", resp.StatusCode),
 	}
 }
 

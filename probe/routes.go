@@ -26,8 +26,12 @@ func (s *session) alongRoutes(ctx context.Context, settings AddressSettings) []A
 
 // routed reports whether a route says where host is.
 func (w *walk) routed(host string) bool {
-	return len(w.session.target.Routes) > 0 &&
-		strings.EqualFold(strings.TrimSuffix(host, "."), strings.TrimSuffix(w.home.Hostname(), "."))
+	return len(w.session.target.Routes) > 0 && w.isOwn(host)
+}
+
+// isOwn reports whether host is the target's own.
+func (w *walk) isOwn(host string) bool {
+	return strings.EqualFold(strings.TrimSuffix(host, "."), strings.TrimSuffix(w.home.Hostname(), "."))
 }
 
 // alongRoute returns where the route leads for a port of the target's host: a port

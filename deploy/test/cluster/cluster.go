@@ -45,6 +45,8 @@ type Cluster struct {
 	Server       string // the API server's URL
 	PKI          *PKI
 	Admin        string // a kubeconfig file that may do everything
+	Nodes        []*Node
+	DNS          *DNS // nil until StartDNS
 
 	flags     []string
 	apiServer *Process
@@ -108,6 +110,13 @@ func (c *Cluster) start(ctx context.Context) (err error) {
 
 // Close ends all processes and removes the namespaces and the files.
 func (c *Cluster) Close() error {
+	var errs []error
+	if c.DNS != nil {
+		errs = append(errs, c.DNS.close())
+	}
+	for _, node := range c.Nodes {
+		errs = append(errs, node.close())
+	}
 	c.Processes.Stop()
-	return errors.Join(c.Network.Close(), os.RemoveAll(c.Dir))
+	return errors.Join(append(errs, c.Network.Close(), os.RemoveAll(c.Dir))...)
 }

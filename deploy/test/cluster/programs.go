@@ -27,6 +27,7 @@ type Programs struct {
 	// Version of Kubernetes, as "v1.36.3".
 	Version string
 
+	module string // the folder of the module that they are built from
 	built  string // the folder of what was built
 	assets string // the folder that KUBEBUILDER_ASSETS names, or ""
 }
@@ -37,7 +38,7 @@ type Programs struct {
 //
 // Programs that the folder KUBEBUILDER_ASSETS holds are used as they are.
 func Build(ctx context.Context, module, dir string, log io.Writer) (*Programs, error) {
-	p := &Programs{Tlsprobe: filepath.Join(dir, "tlsprobe"), assets: os.Getenv("KUBEBUILDER_ASSETS")}
+	p := &Programs{module: module, Tlsprobe: filepath.Join(dir, "tlsprobe"), assets: os.Getenv("KUBEBUILDER_ASSETS")}
 	version, err := goOutput(ctx, module, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 	if err != nil {
 		return nil, err

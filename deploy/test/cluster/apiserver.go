@@ -60,17 +60,6 @@ func (c *Cluster) apiServerFlags() []string {
 	}
 }
 
-// REST returns how this process reaches the API, as one who may do everything.
-func (c *Cluster) REST() (*rest.Config, error) {
-	config, err := loadKubeconfig(c.Admin)
-	if err != nil {
-		return nil, err
-	}
-	config.Dial = c.ControlPlane.Dial
-	config.QPS = -1 // no limit
-	return config, nil
-}
-
 func (c *Cluster) httpClient() (*http.Client, error) {
 	config, err := c.REST()
 	if err != nil {

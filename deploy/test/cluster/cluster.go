@@ -2,8 +2,8 @@
 // server, and whatever else of a cluster a test wants, each host of it a network
 // namespace without a way out.
 //
-// Nothing in it is a stand-in: the programs are Kubernetes' own, built from its Go
-// module (programs.go), and Debian's etcd, containerd and runc. It needs root and the
+// Nothing in it is a stand-in: the programs are Kubernetes' own and etcd, built from
+// their Go modules (programs.go), and Debian's containerd and runc. It needs root and the
 // packages that [Missing] names. Start reading at [Start].
 package cluster
 

@@ -14,18 +14,24 @@ func (c *Cluster) Kubectl(args ...string) (string, error) {
 	return output(c.kubectl(args...))
 }
 
-// Apply creates the objects of a YAML text, or makes them so.
+// Apply creates the objects of a YAML text, or makes them so. Kubernetes keeps their
+// status apart: see [Cluster.ApplyStatus].
 func (c *Cluster) Apply(yaml string) error {
-	cmd := c.kubectl("apply", "--server-side", "--force-conflicts", "--filename=-")
-	cmd.Stdin = strings.NewReader(yaml)
-	_, err := output(cmd)
-	return err
+	return c.feed(yaml, "apply", "--server-side", "--force-conflicts")
+}
+
+// ApplyStatus gives objects that exist the status that they have in a YAML text.
+func (c *Cluster) ApplyStatus(yaml string) error {
+	return c.feed(yaml, "apply", "--server-side", "--force-conflicts", "--subresource=status")
 }
 
 // Delete deletes the objects of a YAML text and waits until they are gone. Those
 // that do not exist are fine.
-func (c *Cluster) Delete(yaml string) error {
-	cmd := c.kubectl("delete", "--ignore-not-found", "--filename=-")
+func (c *Cluster) Delete(yaml string) error { return c.feed(yaml, "delete", "--ignore-not-found") }
+
+// feed runs kubectl with a text for --filename.
+func (c *Cluster) feed(yaml string, args ...string) error {
+	cmd := c.kubectl(append(args, "--filename=-")...)
 	cmd.Stdin = strings.NewReader(yaml)
 	_, err := output(cmd)
 	return err

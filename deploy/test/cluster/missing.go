@@ -10,7 +10,7 @@ import (
 
 // commands are what the rig calls beside the programs that it builds.
 func commands() []string {
-	return []string{"ip", "nsenter", "nft", "etcd", "containerd", "runc", "iptables", "conntrack", "socat", "ethtool", "/usr/lib/cni/bridge"}
+	return []string{"ip", "nsenter", "nft", "containerd", "runc", "iptables", "conntrack", "socat", "ethtool", "/usr/lib/cni/bridge"}
 }
 
 // Missing says what to do before a cluster can be started here, nil if nothing.

@@ -17,7 +17,7 @@ import (
 
 // programNames are what the one binary of ../kubernetes is called by.
 func programNames() []string {
-	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"}
+	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"}
 }
 
 // Programs are Kubernetes' own.
@@ -58,9 +58,6 @@ func Build(ctx context.Context, module, dir string, log io.Writer) (*Programs, e
 func (p *Programs) Path(name string) string {
 	if asset := filepath.Join(p.assets, name); p.assets != "" && isFile(asset) {
 		return asset
-	}
-	if name == "etcd" {
-		return name // Debian's
 	}
 	return filepath.Join(p.built, name)
 }
@@ -122,7 +119,7 @@ func cacheKey(ctx context.Context, module string) (string, error) {
 // compile builds ../kubernetes as a release of this version.
 func compile(ctx context.Context, module, version, output string, log io.Writer) error {
 	cmd := goCommand(ctx, module, "build", "-v", "-ldflags", versionFlags(version), "-o", output, "./kubernetes")
-	progress := newProgress(log, 2300) // packages, standard library included
+	progress := newProgress(log, 2400) // packages, standard library included
 	defer progress.stop()
 	cmd.Stderr = progress
 	if err := cmd.Run(); err != nil {

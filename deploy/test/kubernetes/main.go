@@ -1,8 +1,9 @@
-// Command kubernetes is a whole cluster's programs in one binary: kube-apiserver,
+// Command kubernetes is a whole cluster's programs in one binary: etcd, kube-apiserver,
 // kube-controller-manager, kube-scheduler, kubelet, kube-proxy and kubectl. The
 // name it is called by, or its first argument, says which. Linked together they
 // build in little more than the API server's own time, which is most of the wait
-// for the tests on a machine that has nothing built yet.
+// for the tests on a machine that has nothing built yet. Debian's etcd is too old for
+// lists that are streamed, which is how all of today's clusters are read.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -34,8 +36,12 @@ func main() {
 		"kubectl":                 kubectl.NewDefaultKubectlCommand,
 	}
 	name := filepath.Base(os.Args[0])
-	if commands[name] == nil && len(os.Args) > 1 {
+	if commands[name] == nil && name != "etcd" && len(os.Args) > 1 {
 		name, os.Args = os.Args[1], os.Args[1:]
+	}
+	if name == "etcd" {
+		etcdmain.Main(append([]string{name}, os.Args[1:]...))
+		return
 	}
 	command, ok := commands[name]
 	if !ok {

@@ -1,6 +1,9 @@
 package kubernetes
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,27 +22,81 @@ const (
 	annotationExpect     = "tlsprobe.io/expect"      // a Service: what its OTLP ports speak
 )
 
+func annotations() []string {
+	return []string{annotationIgnore, annotationInterval, annotationProbe, annotationPort, annotationServerName,
+		annotationPath, annotationExpect}
+}
+
 // annotation is the place of an annotation of the object.
 func annotation(of metav1.Object, key string) place {
 	return at(of, "metadata.annotations["+key+"]")
 }
 
-// interval returns how often each of so many nodes probes t, which is made of the
-// object. An annotation that says nothing usable is a fault, and has no effect.
-func (b *builder) interval(of metav1.Object, nodes int, t *probe.Target) time.Duration {
+// interval returns how often each of so many nodes probes what is made of the
+// object.
+func (b *builder) interval(of metav1.Object, nodes int) time.Duration {
 	base := b.config.Interval
-	if text, ok := of.GetAnnotations()[annotationInterval]; ok {
-		own, err := time.ParseDuration(text)
-		if err == nil && own >= time.Second {
-			base = own
-		} else {
-			p := annotation(of, annotationInterval).fault("target_misconfigured", "is %q, so %s counts", text, base)
-			p.Expected, p.Received = "a duration of at least 1s, as 30s or 5m", text
-			t.Faults = append(t.Faults, p)
-		}
+	if own, ok := ownInterval(of); ok {
+		base = own
 	}
 	if b.config.Pace == nil {
 		return base
 	}
 	return b.config.Pace(base, nodes, b.config.ProbesPerSecond)
+}
+
+// ownInterval is that of the object's annotation.
+func ownInterval(of metav1.Object) (d time.Duration, ok bool) {
+	d, err := time.ParseDuration(of.GetAnnotations()[annotationInterval])
+	return d, err == nil && d >= time.Second
+}
+
+// annotationFaults says which of our annotations have no effect. Those of a
+// Service alone are judged where they are used.
+func annotationFaults(of metav1.Object) []probe.Problem {
+	var all []probe.Problem
+	for _, key := range slices.Sorted(maps.Keys(of.GetAnnotations())) {
+		value := of.GetAnnotations()[key]
+		if !strings.HasPrefix(key, ownAnnotations) {
+			continue
+		}
+		if !slices.Contains(annotations(), key) {
+			p := annotation(of, key).fault("annotation_invalid", "is none that tlsprobe knows")
+			p.Expected, p.Received = nearestAnnotation(key), key
+			all = append(all, p)
+		} else if expected := mistake(of, key); expected != "" {
+			p := annotation(of, key).fault("annotation_invalid", "is %q, and has no effect", value)
+			p.Expected, p.Received = expected, value
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// mistake returns what the annotation should be instead, "" if it is all right.
+func mistake(of metav1.Object, key string) string {
+	switch value := of.GetAnnotations()[key]; key {
+	case annotationIgnore:
+		if value != "true" && value != "false" {
+			return "true or false"
+		}
+	case annotationInterval:
+		if _, ok := ownInterval(of); !ok {
+			return "a duration of at least 1s, as 30s or 5m"
+		}
+	}
+	return ""
+}
+
+// nearestAnnotation returns which ones the author of this one may have meant.
+func nearestAnnotation(key string) string {
+	var known []string
+	for _, name := range annotations() {
+		known = append(known, strings.TrimPrefix(name, ownAnnotations))
+	}
+	near := probe.Nearest(strings.TrimPrefix(key, ownAnnotations), known)
+	for i := range near {
+		near[i] = ownAnnotations + near[i]
+	}
+	return strings.Join(near, " or ")
 }

@@ -120,6 +120,7 @@ func (b *builder) serviceNotFound(at place, namespace, name string) probe.Proble
 		near[i] = namespace + "/" + near[i]
 	}
 	if len(near) == 0 {
+		slices.Sort(elsewhere)
 		near = elsewhere[:min(len(elsewhere), 3)]
 	}
 	p.Expected = strings.Join(near, " or ")

@@ -93,7 +93,8 @@ func (b *builder) add(of metav1.Object, t *probe.Target) {
 // complete fills in the schedule of a target that so many nodes probe. A timeout
 // that it has stays, if it is shorter than the configured one.
 func (b *builder) complete(of metav1.Object, t *probe.Target, nodes int) {
-	t.Interval = b.interval(of, nodes, t)
+	t.Interval = b.interval(of, nodes)
+	t.Faults = append(t.Faults, annotationFaults(of)...)
 	limit := min(b.config.Timeout, t.Interval/2)
 	if t.Timeout <= 0 || t.Timeout > limit {
 		t.Timeout = limit

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"tlsprobe/probe"
@@ -61,6 +62,9 @@ func (b *builder) throughService(t *probe.Target, at place, to *serviceReference
 	t.Address = hostPort(t.ServerName, port)
 	behind := b.backend(at.in("service"), to.Namespace, to.Name, intstr.FromInt32(port))
 	t.Routes, t.Faults, t.Undialled = behind.routes, behind.faults, behind.undialled
+	if s := b.services[to.Namespace+"/"+to.Name]; s != nil && s.Spec.ClusterIP == corev1.ClusterIPNone {
+		t.Faults = append(t.Faults, at.in("service").fault("headless_service", "names Service %s, which has no ClusterIP", nameOf(s)))
+	}
 }
 
 // throughURL leads t to the host of a URL. It does not to the API server's own

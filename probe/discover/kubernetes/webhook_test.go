@@ -245,6 +245,24 @@ spec: {group: apps, version: v1}
 	})
 }
 
+// TestHeadlessCallee has a Service that the API server does not call, although its
+// endpoints may be dialled.
+func TestHeadlessCallee(t *testing.T) {
+	o := parse(t, strings.ReplaceAll(hookService, "10.96.3.4", "None")+hookSlice+`
+kind: APIService
+metadata: {name: v1.custom.example.com}
+spec: {service: {namespace: ns, name: hook}, insecureSkipTLSVerify: true}
+`)
+	got := build(testConfig(), o).Common[0]
+	want := []string{"headless_service: APIService v1.custom.example.com: spec.service names Service ns/hook, which has no ClusterIP"}
+	if diff := cmp.Diff(want, details(got.Faults)); diff != "" {
+		t.Errorf("faults differ (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(hookRoutes[1:], got.Routes); diff != "" || got.Undialled {
+		t.Errorf("undialled %t, and routes differ (-want +got):\n%s", got.Undialled, diff)
+	}
+}
+
 func TestIntercepts(t *testing.T) {
 	o := parse(t, `
 kind: ValidatingWebhookConfiguration

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type apiServer struct {
 	expired   int                 // versions below it are forgotten
 	oldServer bool                // does not stream lists
 	requests  map[string]int      // by path
+	longest   int                 // list that was sent at once
 }
 
 // An apiKind is one kind of object on the API server.
@@ -200,7 +202,7 @@ func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case unwatched && query.Get("watch") != "":
 		refuse(w, r, http.StatusForbidden)
 	case query.Get("watch") == "":
-		a.list(w, kind)
+		a.list(w, kind, query)
 	case old && query.Get("sendInitialEvents") != "":
 		refuse(w, r, http.StatusUnprocessableEntity)
 	default:
@@ -223,14 +225,23 @@ func refuse(w http.ResponseWriter, r *http.Request, code int) {
 	})
 }
 
-func (a *apiServer) list(w http.ResponseWriter, kind *apiKind) {
+// list answers with a page of the list.
+func (a *apiServer) list(w http.ResponseWriter, kind *apiKind, query url.Values) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	items := []map[string]any{}
-	for _, object := range kind.objects {
-		items = append(items, object)
-	}
+	names := slices.Sorted(maps.Keys(kind.objects))
+	from, _ := strconv.Atoi(query.Get("continue"))
 	list := kind.envelope("List", a.version)
+	to := len(names)
+	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && to > from+limit {
+		to = from + limit
+		list["metadata"].(map[string]any)["continue"] = strconv.Itoa(to)
+	}
+	a.longest = max(a.longest, to-from)
+	items := []map[string]any{}
+	for _, name := range names[from:to] {
+		items = append(items, kind.objects[name])
+	}
 	list["items"] = items
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(list)

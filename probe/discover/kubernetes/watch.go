@@ -9,6 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -24,6 +26,9 @@ const (
 	absentRetry = 30 * time.Second
 	// listTimeout is above the API server's own limit, 60 s by default.
 	listTimeout = 90 * time.Second
+	// pageSize keeps a page of CustomResourceDefinitions, the largest of the objects,
+	// to some 10 MB.
+	pageSize = 100
 )
 
 // pauses returns the pauses between attempts: 1 s, doubled up to 30 s, each made
@@ -116,10 +121,42 @@ func (w *watcher) request(options metav1.ListOptions) *rest.Request {
 		MaxRetries(1) // the reflector has more
 }
 
+// list returns all objects, already stripped. An API server that does not stream
+// lists would send them all at once; in pages, no more than one of them is here in
+// full.
 func (w *watcher) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	w.streaming = false
+	strip := w.store.Transformer()
+	all := &internalversion.List{}
+	options.ResourceVersion, options.ResourceVersionMatch = "", "" // only of the newest are there pages
+	options.Limit = pageSize
+	for {
+		page, err := w.page(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		err = meta.EachListItemWithAlloc(page, func(o runtime.Object) error {
+			_, err := strip(o)
+			all.Items = append(all.Items, o)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		about, err := meta.ListAccessor(page)
+		if err != nil {
+			return nil, err
+		}
+		if options.Continue = about.GetContinue(); options.Continue == "" {
+			all.ResourceVersion = about.GetResourceVersion()
+			return all, nil
+		}
+	}
+}
+
+func (w *watcher) page(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	w.streaming = false
 	return w.request(options).Do(ctx).Get()
 }
 

@@ -174,17 +174,21 @@ func TestWatchUnanswered(t *testing.T) {
 	})
 }
 
-// TestWatchOldServer: one that does not stream lists is asked for them.
+// TestWatchOldServer: one that does not stream lists is asked for them, page by page.
 func TestWatchOldServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPIServer(t)
 		a.oldServer = true
-		a.put(t, fmt.Sprintf(node, "a", "10.0.0.1"))
+		for i := range 2*pageSize + 1 {
+			a.put(t, fmt.Sprintf(node, fmt.Sprint("n", i), "10.0.0.1"))
+		}
 		r := run(t, a, &running{})
 		r.after(0)
-		a.put(t, fmt.Sprintf(node, "b", "10.0.0.2"))
+		noDiff(t, "nodes", 2*pageSize+1, len(r.last(t).nodes))
+		noDiff(t, "the longest page", pageSize, a.longest)
+		a.put(t, fmt.Sprintf(node, "one-more", "10.0.0.2"))
 		r.after(time.Second)
-		noDiff(t, "nodes", "a b", names(r.last(t).nodes))
+		noDiff(t, "nodes after one was added", 2*pageSize+2, len(r.last(t).nodes))
 		noDiff(t, "reports", []string{"starting, synced"}, r.reported("nodes"))
 	})
 }

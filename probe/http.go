@@ -81,6 +81,7 @@ func (p *HTTPProber) Validate() error {
 		p.RequestSettings.validate(),
 		p.AnswerSettings.validate(p.EnableHTTP3),
 		p.acceptsCompression(),
+		p.validateACME(),
 		p.Credentials.validate(),
 		p.ProxySettings.validate(),
 		p.TLSConfig.validate(),
@@ -115,6 +116,7 @@ func (p *HTTPProber) attempt(ctx context.Context, s *session, a *Attempt) {
 	u, _ := p.parse(s.target.Address)
 	w := &walk{prober: p, session: s, attempt: a, visited: map[string]int{}}
 	w.follow(ctx, u)
+	w.judgeKey(u)
 	if p.HTTPPort != 0 && u.Scheme == "https" && (a.TLS != nil || a.QUIC != nil) && !p.UsesProxy() {
 		w.checkPlain(ctx)
 	}

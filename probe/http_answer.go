@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,10 @@ type AnswerSettings struct {
 	FailIfBodyNotMatches   []Regexp      `yaml:"fail_if_body_not_matches_regexp,omitempty"`
 	FailIfJSONMatches      CEL           `yaml:"fail_if_body_json_matches_cel,omitempty"`
 	FailIfJSONNotMatches   CEL           `yaml:"fail_if_body_json_not_matches_cel,omitempty"`
+
+	// ACMEKey is the key authorization that the body must be (RFC 8555, Section
+	// 8.3), of an ACME challenge; empty: it is none.
+	ACMEKey string `yaml:"acme_key,omitempty"`
 
 	// BodySizeLimit is how many bytes of a body may come, after decompression; 0:
 	// no limit, but no more than 10 MiB are read.
@@ -75,15 +80,22 @@ func (s *AnswerSettings) validate(http3 bool) error {
 
 // statusOK reports whether an answer with this status is what was expected.
 func (s *AnswerSettings) statusOK(status int) bool {
-	if len(s.ValidStatusCodes) == 0 {
-		return status >= 200 && status <= 299
+	switch {
+	case len(s.ValidStatusCodes) > 0:
+		return slices.Contains(s.ValidStatusCodes, status)
+	case s.ACMEKey != "":
+		return status == http.StatusOK
 	}
-	return slices.Contains(s.ValidStatusCodes, status)
+	return status >= 200 && status <= 299
 }
 
 // expectedStatus says in words what statusOK admits.
 func (s *AnswerSettings) expectedStatus() string {
-	if len(s.ValidStatusCodes) == 0 {
+	switch {
+	case len(s.ValidStatusCodes) > 0:
+	case s.ACMEKey != "":
+		return "status 200"
+	default:
 		return "status 200 to 299"
 	}
 	codes := slices.Sorted(slices.Values(s.ValidStatusCodes))
@@ -102,7 +114,7 @@ func (s *AnswerSettings) expectedStatus() string {
 
 // wantsBody reports whether the body is needed to judge the answer.
 func (s *AnswerSettings) wantsBody() bool {
-	return len(s.FailIfBodyMatches)+len(s.FailIfBodyNotMatches) > 0 || s.judgesJSON()
+	return len(s.FailIfBodyMatches)+len(s.FailIfBodyNotMatches) > 0 || s.judgesJSON() || s.ACMEKey != ""
 }
 
 func (s *AnswerSettings) judgesJSON() bool {

@@ -2,29 +2,36 @@ package probe
 
 // How a request fails once TLS is up. Order counts: classify takes the first match.
 
-var _ = register(Reason{
+var reasonACMEChallengeFailed = register(Reason{
 	ID:       "acme_challenge_failed",
 	Phase:    PhaseRequest,
 	Severity: Error,
-	Title:    "the ACME challenge cannot be fetched",
-	Meaning: "The CA, or cert-manager's own check before it, cannot fetch " +
-		"http://HOST/.well-known/acme-challenge/TOKEN, or gets another answer than the key. No " +
-		"certificate is issued until it can.",
+	Title:    "the ACME challenge is not answered with its key",
+	Meaning: "Whoever fetches http://HOST/.well-known/acme-challenge/TOKEN, as the CA does and cert-manager " +
+		"before it, gets no answer, or another one than the key. The problem that follows says what is in " +
+		"the way; if none does, somebody else answered. No certificate is issued until it is gone.",
 	Breaks: "Issuing and renewing that certificate. The ingress goes on with the old one, or with its " +
 		"default certificate.",
-	OtherSide: "The solver pod and the ingress log nothing: the request does not arrive.",
+	OtherSide: "The solver pod logs nothing, as the request does not reach it. The ingress logs the request if it " +
+		"got that far.",
 	Causes: []string{
-		"The solver pod is on a node that the ingress cannot reach.",
+		"The solver pod is on a node that the ingress cannot reach: its own address fails from some nodes, " +
+			"and from others not.",
+		"Another ingress class or a catch-all host takes the path, and answers 404, 503 or its own page.",
 		"DNS does not point to this ingress, or cluster DNS answers otherwise.",
 		"The load balancer's address does not work from inside (hairpin, PROXY protocol, " +
 			"externalTrafficPolicy: Local).",
-		"A redirect to https, or another ingress class, catches the path.",
+		"A redirect leads to https that does not work, or asks for a login.",
 	},
 	Fixes: []string{
 		"See what fails: kubectl get challenges -A; kubectl -n NAMESPACE describe challenge CHALLENGE",
-		"Where does the solver sit? kubectl -n NAMESPACE get pods -l acme.cert-manager.io/http01-solver=true " +
-			"-o wide",
-		"Fetch it yourself, from inside and outside: curl -v http://HOST/.well-known/acme-challenge/TOKEN",
+		"Where does the solver sit, and is it ready? kubectl -n NAMESPACE get pods -l " +
+			"acme.cert-manager.io/http01-solver=true -o wide",
+		"Which class has its Ingress? kubectl -n NAMESPACE get ingress -l acme.cert-manager.io/http01-solver=true; " +
+			"kubectl get ingressclass",
+		"Fetch it from a node that fails, past the ingress and through it: curl -v -H 'Host: HOST' " +
+			"http://POD_IP:8089/.well-known/acme-challenge/TOKEN; curl -vL " +
+			"http://HOST/.well-known/acme-challenge/TOKEN",
 		"Bring the solver to the ingress node: in the Issuer, " +
 			"solvers[].http01.ingress.podTemplate.spec.affinity.nodeAffinity (or nodeSelector: " +
 			"{kubernetes.io/hostname: NODE})",
@@ -46,7 +53,6 @@ var _ = register(Reason{
 				"(Fo3CAWzk0UsEhB0jxlI6jVAiPCjrWWYh2P60AjGdcJ4)",
 		},
 	},
-	LogOnly: true,
 })
 
 var reasonEOFAfterHandshake = register(Reason{

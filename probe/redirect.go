@@ -21,6 +21,12 @@ type walk struct {
 	visited map[string]int // request, as key says -> its hop
 	cookies *cookiejar.Jar // nil until a redirect sets a cookie
 	home    *url.URL       // of the first hop
+
+	// Of an ACME challenge: whether the key was read, what was read at its end, and
+	// whether that is an answer for the token.
+	keyRead      bool
+	read         string
+	otherAccount bool
 }
 
 // follow sends the first request to u and goes where the answers lead.
@@ -62,6 +68,9 @@ func (w *walk) follows(next *url.URL) bool {
 
 // arrive judges the last answer. next is where it would lead on, nil if nowhere.
 func (w *walk) arrive(ctx context.Context, u *url.URL, resp *response, next *url.URL) {
+	if w.prober.ACMEKey != "" {
+		w.readKey(resp)
+	}
 	reached := u
 	if next != nil {
 		reached = next
@@ -106,7 +115,7 @@ func missingRedirect(u *url.URL, resp *response) Problem {
 
 // mayGoOn judges the redirect from u to next, which the nth hop answered.
 func (w *walk) mayGoOn(n int, method string, u, next *url.URL) bool {
-	if u.Scheme == "https" && next.Scheme == "http" && !w.has(reasonRedirectDowngrade) {
+	if u.Scheme == "https" && next.Scheme == "http" && w.prober.ACMEKey == "" && !w.has(reasonRedirectDowngrade) {
 		w.problem(Problem{
 			Reason:   reasonRedirectDowngrade,
 			Detail:   fmt.Sprintf("%s redirects to %s", u.Redacted(), next.Redacted()),

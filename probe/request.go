@@ -100,6 +100,9 @@ func (w *walk) peer(u *url.URL) peer {
 	if !w.atHome(u) {
 		p.name = u.Hostname()
 	}
+	if w.prober.ACMEKey != "" {
+		p.TLSConfig, p.trust = p.TLSConfig.unjudged(), Trust{}
+	}
 	return p
 }
 

@@ -147,12 +147,19 @@ func (s *session) dialled(ctx context.Context) []Attempt {
 	return s.alongRoutes(ctx, at.addresses)
 }
 
+// lookupJudge is a prober that has more to say of a lookup without an address than
+// why it failed, in front of that.
+type lookupJudge interface{ lookupFailed(t *Target, a *Attempt) }
+
 // attemptsAt resolves at and attempts each address chosen, all at once, so that a
 // dead one takes no time from the others.
 func (s *session) attemptsAt(ctx context.Context, at endpoint, via string) []Attempt {
 	resolved := Attempt{Via: via}
 	addrs := s.resolve(ctx, at, &resolved)
 	if len(addrs) == 0 {
+		if p, ok := s.target.Module.Prober.(lookupJudge); ok {
+			p.lookupFailed(s.target, &resolved)
+		}
 		return []Attempt{resolved}
 	}
 	all := make([]Attempt, len(addrs))

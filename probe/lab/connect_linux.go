@@ -43,7 +43,7 @@ func linuxScenarios() []Scenario {
 func linuxACMEScenarios() []Scenario {
 	return []Scenario{
 		{Name: "acme-solver-unreachable", Summary: "is the solver, on a node that packets do not reach",
-			Reasons: []string{"tcp_timeout"},
+			Reasons: []string{"acme_challenge_failed", "tcp_timeout"},
 			start: func(i *Instance) error {
 				err := startFullBacklog(i)
 				i.challengeAt("http://" + i.Target.Address)

@@ -22,7 +22,7 @@ var goSays = []struct{ words, scenarios string }{
 	{completed + " over QUIC", "quic-good quic-good-request quic-good-http3"},
 	{"https 401 Unauthorized", "http-unauthorized"},
 	{"https 503 Service Unavailable", "http-unavailable"},
-	{"http 200 OK", "redirect-missing redirect-downgrade lb-missing-redirect"},
+	{"http 200 OK", "redirect-missing redirect-downgrade lb-missing-redirect acme-good acme-other-account"},
 	{"http 400 Bad Request", "tls-on-http-url"},
 	{"http 404 Not Found", "acme-wrong-backend"},
 	{"http 504 Gateway Timeout", "acme-ingress-timeout"},
@@ -47,7 +47,7 @@ var goSays = []struct{ words, scenarios string }{
 		"plain-mysql plain-postgres plain-redis hostile-garbage kong-webhook-plain-http otlp-plaintext " +
 		"good-tcp-labels tcp-other-banner hostile-lines good-smtp good-imap good-pop3 good-ftp good-mysql " +
 		"starttls-not-offered starttls-refused starttls-mysql-blocked starttls-other-protocol starttls-cert-expired starttls-eof"},
-	{"server gave HTTP response to HTTPS client", "plain-http-on-https-url"},
+	{"server gave HTTP response to HTTPS client", "plain-http-on-https-url acme-redirect-plain-http"},
 	{"local error: tls: bad record MAC", "tls-bad-record"},
 	{"unexpected handshake message of type *tls.clientHelloMsg", "tls-echo"},
 	{"unexpected handshake message of type *tls.finishedMsg", "tls-illegal-message"},
@@ -75,7 +75,7 @@ var goSays = []struct{ words, scenarios string }{
 
 	{"is after", "webhook-expired-cabundle cert-expired cert-expired-intermediate cert-several-faults dot-several-faults"},
 	{"is before", "cert-not-yet-valid"},
-	{"doesn't contain any IP SANs", "cert-no-ip kubelet-no-ip-san"},
+	{"doesn't contain any IP SANs", "cert-no-ip kubelet-no-ip-san acme-redirect-self-signed"},
 	{"is valid for 192.0.2.1, not 127.0.0.1", "cert-other-ip"},
 	{"is valid for other.lab.test, not " + lab.Host, "cert-other-name"},
 	{"is valid for ingress.local, not", "cert-default-ingress-nginx ingress-fake-certificate"},

@@ -143,26 +143,3 @@ func toHTTPSUnlessForwarded(w http.ResponseWriter, r *http.Request) {
 	}
 	toHTTPS(w, r)
 }
-
-// acmeScenarios are an HTTP-01 challenge whose solver the ingress cannot reach.
-func acmeScenarios() []Scenario {
-	ingress := func(name, summary string, status int) Scenario {
-		return Scenario{Name: name, Summary: summary, Reasons: []string{"http_status"},
-			start: func(i *Instance) error {
-				url, err := i.serveHTTP(answerStatus(status))
-				i.challengeAt(url)
-				return err
-			}}
-	}
-	return append([]Scenario{
-		ingress("acme-ingress-timeout", "is an ingress that cannot reach the solver's node", http.StatusGatewayTimeout),
-		ingress("acme-wrong-backend", "is an ingress that sends the challenge elsewhere", http.StatusNotFound),
-	}, linuxACMEScenarios()...)
-}
-
-// challengeAt makes the target the challenge at this base URL.
-func (i *Instance) challengeAt(url string) {
-	i.Target.Address = url + "/.well-known/acme-challenge/lab-token"
-	i.Target.Module = httpModule()
-	i.Target.Labels = probe.LabelsOf(map[string]string{"kind": "acme-challenge", "namespace": "default", "certificate": "hskim-tls"})
-}

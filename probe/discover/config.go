@@ -45,7 +45,7 @@ func Parse(file string, data []byte) (*Config, error) {
 	var g grammar
 	d.value(root, reflect.ValueOf(&g).Elem(), "")
 	c := &Config{Modules: modules(g.Modules), Allow: g.ProbeEndpoint.Allow.list}
-	times := d.fileTimes(&g)
+	times := d.times(times{interval: defaultInterval}, "", g.Interval, g.Timeout)
 	c.Interval, c.Timeout = times.interval, times.timeoutFor(times.interval)
 	rules := targetRules{modules: c.Modules, times: times}
 	c.Targets = rules.targets(d, g.Targets)

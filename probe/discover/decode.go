@@ -20,13 +20,14 @@ import (
 // with its position and what to write instead. What a value holds before is the
 // default of what the tree does not say.
 type decoder struct {
-	file  string
-	dir   string                // what relative names of files start from, "" if nothing
-	at    map[string]*yaml.Node // by key path, what is written there
-	bad   map[string]bool       // key paths that an error was told of
-	files []fileSetting
-	errs  Errors
-	warns Errors
+	file    string
+	dir     string                // what relative names of files start from, "" if nothing
+	lenient bool                  // unknown keys are no errors
+	at      map[string]*yaml.Node // by key path, what is written there
+	bad     map[string]bool       // key paths that an error was told of
+	files   []fileSetting
+	errs    Errors
+	warns   Errors
 }
 
 // A fileSetting is a setting that names a file: its key ends in _file.
@@ -117,6 +118,7 @@ func (d *decoder) byItself(n *yaml.Node, v reflect.Value, path string) bool {
 // them: who asked for it may try another form.
 func (d *decoder) apart(n *yaml.Node, into any, path string) error {
 	inner := newDecoder(d.file, d.dir)
+	inner.lenient = d.lenient
 	inner.value(n, reflect.ValueOf(into).Elem(), path)
 	for path, n := range inner.at {
 		d.at[path] = n
@@ -191,6 +193,10 @@ func (d *decoder) keys(n *yaml.Node, into map[string]any, path string) {
 // that was meant counts as told of: it is not missing as well.
 func (d *decoder) unknownKey(e entry, path string, known []string) {
 	near, hint := suggest(e.key.Value, known)
+	if d.lenient {
+		d.warn(e.key, e.path, "unknown key%s", hint)
+		return
+	}
 	d.fail(e.key, e.path, "unknown key%s", hint)
 	if near != "" {
 		d.bad[keyPath(path, near)] = true
@@ -321,7 +327,10 @@ func (d *decoder) failAt(path, format string, args ...any) {
 
 // warnAt is failAt for what does not keep the rest from being used.
 func (d *decoder) warnAt(path, format string, args ...any) {
-	n := d.nearest(path)
+	d.warn(d.nearest(path), path, format, args...)
+}
+
+func (d *decoder) warn(n *yaml.Node, path, format string, args ...any) {
 	d.warns = append(d.warns, &ConfigError{File: d.file, Line: n.Line, Column: n.Column, Key: path, Msg: fmt.Sprintf(format, args...)})
 }
 

@@ -14,17 +14,32 @@ import (
 	"tlsprobe/probe"
 )
 
-// parseList reads a JSON list of targets from a URL. An entry with an error is
-// left out and told of; the error is about a body that is no list.
+// parseList reads a JSON list of targets from a URL: a bare one, whose entries are
+// as in the configuration, or a [listGrammar]. An entry with an error is left out
+// and told of, as is what is not understood; the error is about a body that is no
+// list.
 func (r targetRules) parseList(url string, body []byte) ([]*probe.Target, Errors, error) {
 	root, err := parseJSON(body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the list at %s: %w", url, err)
 	}
-	if root.Kind != yaml.SequenceNode {
+	d := newDecoder(url, "")
+	var out []*probe.Target
+	switch root.Kind {
+	case yaml.SequenceNode:
+		out = r.bareList(d, root)
+	case yaml.MappingNode:
+		if out, err = r.object(d, root); err != nil {
+			return nil, nil, fmt.Errorf("the list at %s: %w", url, err)
+		}
+	default:
 		return nil, nil, fmt.Errorf("the list at %s is %s; it must be a list of targets", url, kindOf(root))
 	}
-	d := newDecoder(url, "")
+	return out, append(d.errs, d.warns...), nil
+}
+
+// bareList reads a list that holds nothing but targets.
+func (r targetRules) bareList(d *decoder, root *yaml.Node) []*probe.Target {
 	out := make([]*probe.Target, 0, len(root.Content))
 	named := map[string]string{}
 	for i, item := range root.Content {
@@ -33,14 +48,15 @@ func (r targetRules) parseList(url string, body []byte) ([]*probe.Target, Errors
 		path := indexed("", i)
 		d.value(item, reflect.ValueOf(&e).Elem(), path)
 		t := r.target(d, &e, path, named)
+		r.checkAddress(d, t, path)
 		if len(d.errs) == before {
 			out = append(out, t)
 		}
 	}
-	return out, d.errs, nil
+	return out
 }
 
-// maxNesting bounds the depth of a JSON value; a list of targets has 3.
+// maxNesting bounds the depth of a JSON value; a list of targets has half as much.
 const maxNesting = 16
 
 // parseJSON reads JSON into the tree that the same text would be in YAML, but

@@ -80,7 +80,11 @@ func (m *moduleEntry) validate(d *decoder, prober probe.Prober, path string) {
 func modules(written map[string]moduleEntry) map[string]*probe.Module {
 	out := maps.Clone(probe.BuiltinModules())
 	for name, m := range written {
-		out[name] = &probe.Module{Name: name, Kind: m.kind, Timeout: m.timeout, SSLMetrics: m.sslMetrics, Prober: m.prober}
+		out[name] = m.module(name)
 	}
 	return out
+}
+
+func (m *moduleEntry) module(name string) *probe.Module {
+	return &probe.Module{Name: name, Kind: m.kind, Timeout: m.timeout, SSLMetrics: m.sslMetrics, Prober: m.prober}
 }

@@ -24,7 +24,9 @@ func (r targetRules) targets(d *decoder, entries []targetEntry) []*probe.Target 
 	out := make([]*probe.Target, len(entries))
 	named := map[string]string{}
 	for i := range entries {
-		out[i] = r.target(d, &entries[i], indexed("targets", i), named)
+		path := indexed("targets", i)
+		out[i] = r.target(d, &entries[i], path, named)
+		r.checkAddress(d, out[i], path)
 	}
 	return out
 }
@@ -34,9 +36,6 @@ func (r targetRules) targets(d *decoder, entries []targetEntry) []*probe.Target 
 func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[string]string) *probe.Target {
 	if d.bad[path] {
 		return nil
-	}
-	if e.Address == "" && !d.bad[path+".address"] {
-		d.failAt(path+".address", "is missing; write host:port, or a URL")
 	}
 	t := &probe.Target{
 		Name:       e.Name,
@@ -54,12 +53,21 @@ func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[s
 	t.Module = r.module(d, e, path)
 	t.Routes = routes(d, e.Routes, t.Module, path+".routes")
 	t.Schedule = r.times.schedule(d, e, t.Module, path)
-	if t.Module != nil && t.Module.Prober != nil && e.Address != "" && !d.bad[path+".address"] {
-		if msg := checkAddress(e.Address, t.Module); msg != "" {
+	return t
+}
+
+// checkAddress tells what is wrong with the address of the target that is written
+// at the path, if it is one.
+func (r targetRules) checkAddress(d *decoder, t *probe.Target, path string) {
+	switch {
+	case t == nil || d.bad[path+".address"]:
+	case t.Address == "":
+		d.failAt(path+".address", "is missing; write host:port, or a URL")
+	case t.Module != nil && t.Module.Prober != nil:
+		if msg := checkAddress(t.Address, t.Module); msg != "" {
 			d.failAt(path+".address", "%s", msg)
 		}
 	}
-	return t
 }
 
 // module returns the module of a target: by default http for a URL, else tls.

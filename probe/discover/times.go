@@ -12,20 +12,21 @@ type times struct {
 	timeout  time.Duration // 0: not written, see timeoutFor
 }
 
-// fileTimes checks the file's interval and timeout.
-func (d *decoder) fileTimes(g *grammar) times {
-	t := times{interval: defaultInterval}
-	if d.usable("interval", g.Interval) {
-		t.interval = g.Interval
+// times returns the interval and timeout that are written at the path in place of
+// others, each if it can be used.
+func (d *decoder) times(t times, path string, interval, timeout time.Duration) times {
+	intervalKey, timeoutKey := keyPath(path, "interval"), keyPath(path, "timeout")
+	if d.usable(intervalKey, interval) {
+		t.interval = interval
 	}
-	if !d.usable("timeout", g.Timeout) || d.bad["interval"] {
+	if !d.usable(timeoutKey, timeout) || d.bad[intervalKey] {
 		return t
 	}
-	if g.Timeout >= t.interval {
-		d.failAt("timeout", "%s is not below the interval of %s%s", g.Timeout, t.interval, alsoAt(d.at["interval"]))
+	if timeout >= t.interval {
+		d.failAt(timeoutKey, "%s is not below the interval of %s%s", timeout, t.interval, alsoAt(d.at[intervalKey]))
 		return t
 	}
-	t.timeout = g.Timeout
+	t.timeout = timeout
 	return t
 }
 

@@ -18,6 +18,8 @@ type Config struct {
 	Modules func() map[string]*probe.Module // for addresses given to /probe; nil: the built-in ones
 	Allow   func() probe.AllowList          // which addresses /probe may dial beside known targets; nil: none
 
+	Sources func() []Source // where targets come from
+
 	Reload func() error // loads the configuration anew
 	Ready  func() error // why the agent is not ready yet: never because of results
 
@@ -36,6 +38,7 @@ type Handler struct {
 	runner  *probe.Runner
 	modules func() map[string]*probe.Module
 	allow   func() probe.AllowList
+	sources func() []Source
 	reload  func() error
 	ready   func() error
 	node    string
@@ -53,12 +56,12 @@ func New(c Config) *Handler {
 		runner:  c.Runner,
 		modules: c.Modules,
 		allow:   c.Allow,
+		sources: c.Sources,
 		reload:  c.Reload,
 		ready:   c.Ready,
 		node:    c.Node,
 		version: c.Version,
 		log:     c.Log,
-		meters:  newMeters(c.Registry, c.Store.phases),
 		live:    newLive(c.Store.now, maxLive),
 		scraped: newLive(c.Store.now, maxScraped),
 	}
@@ -77,6 +80,10 @@ func New(c Config) *Handler {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
+	if h.sources == nil {
+		h.sources = func() []Source { return nil }
+	}
+	h.meters = newMeters(c.Registry, c.Store.phases, h.sources)
 	h.mux = h.routes()
 	return h
 }

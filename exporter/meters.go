@@ -14,14 +14,12 @@ type meters struct {
 	lateness       prometheus.Histogram
 	reloadOK       prometheus.Gauge
 	reloadTime     prometheus.Gauge
-	sourceTime     *prometheus.GaugeVec
-	sourceTargets  *prometheus.GaugeVec
 	registry       *prometheus.Registry
 	phaseDurations *prometheus.HistogramVec
 }
 
 // newMeters registers all in reg, or in a registry of its own.
-func newMeters(reg *prometheus.Registry, phases *prometheus.HistogramVec) *meters {
+func newMeters(reg *prometheus.Registry, phases *prometheus.HistogramVec, sources func() []Source) *meters {
 	if reg == nil {
 		reg = prometheus.NewRegistry()
 	}
@@ -29,15 +27,14 @@ func newMeters(reg *prometheus.Registry, phases *prometheus.HistogramVec) *meter
 		lateness:       prometheus.NewHistogram(nativeHistogram("tlsprobe_scheduler_lateness_seconds", .001, .01, .1, 1)),
 		reloadOK:       prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_successful")),
 		reloadTime:     prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_success_timestamp_seconds")),
-		sourceTime:     newGaugeVec("tlsprobe_source_last_update_timestamp_seconds"),
-		sourceTargets:  newGaugeVec("tlsprobe_source_targets"),
 		registry:       reg,
 		phaseDurations: phases,
 	}
 	reg.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		version.NewCollector("tlsprobe"),
-		m.lateness, m.reloadOK, m.reloadTime, m.sourceTime, m.sourceTargets, m.phaseDurations,
+		m.lateness, m.reloadOK, m.reloadTime, m.phaseDurations,
+		newSourceCollector(sources),
 	)
 	return m
 }
@@ -59,10 +56,6 @@ func gaugeOpts(name string) prometheus.GaugeOpts {
 	return prometheus.GaugeOpts{Name: name, Help: described(name).help}
 }
 
-func newGaugeVec(name string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(gaugeOpts(name), described(name).labels)
-}
-
 func newPhaseHistogram() *prometheus.HistogramVec {
 	const name = "tlsprobe_phase_duration_seconds"
 	return prometheus.NewHistogramVec(nativeHistogram(name, .005, .05, .5, 5), described(name).labels)
@@ -77,16 +70,4 @@ func (h *Handler) ConfigLoaded(err error) {
 	if err == nil {
 		h.meters.reloadTime.SetToCurrentTime()
 	}
-}
-
-// SourceUpdated notes that a source sent its list of targets.
-func (h *Handler) SourceUpdated(source string, targets int) {
-	h.meters.sourceTime.WithLabelValues(source).SetToCurrentTime()
-	h.meters.sourceTargets.WithLabelValues(source).Set(float64(targets))
-}
-
-// SourceGone drops the series of a source that is no longer configured.
-func (h *Handler) SourceGone(source string) {
-	h.meters.sourceTime.DeleteLabelValues(source)
-	h.meters.sourceTargets.DeleteLabelValues(source)
 }

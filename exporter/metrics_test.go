@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -162,14 +163,17 @@ func TestTargetInfoLabels(t *testing.T) {
 // fullHandler serves a series of every metric.
 func fullHandler() http.Handler {
 	store := exporter.NewStore(nil)
-	h := newHandler(store)
+	now := time.Now()
+	h := exporter.New(exporter.Config{Store: store, Runner: probe.NewRunner("node-a"), Node: "node-a", Sources: func() []exporter.Source {
+		return []exporter.Source{{Name: "kubernetes", Updated: now, Targets: 1, Rebuilds: 1, RebuildTook: time.Second,
+			Watches: []exporter.Watch{{Resource: "nodes", State: "synced", Objects: 1, Events: 1, LastEvent: now}}}}
+	}})
 	store.SetTargets([]*probe.Target{kong})
 	r := withReasons(resultOK(), "cert_expired")
 	r.Attempts[0].TLS.ClientCert = certificates()[0]
 	store.Record(r)
 	h.ObserveLateness(1e6)
 	h.ConfigLoaded(nil)
-	h.SourceUpdated("file", 1)
 	return h
 }
 

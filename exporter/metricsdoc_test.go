@@ -10,6 +10,8 @@ func MetricsTable() string {
 	var b strings.Builder
 	b.WriteString(metricsPreface)
 	writeTable(&b, metricTable)
+	b.WriteString(sourcePreface)
+	writeTable(&b, sourceMetrics)
 	b.WriteString(probePreface)
 	writeTable(&b, rows(probeMetrics))
 	b.WriteString(sslPreface)
@@ -40,6 +42,11 @@ What the schedule found last. A target has no series before its first result, an
 appears on tlsprobe_target_info under its own name, with every character that a label name cannot hold as _, and with target_ in
 front where a scrape attaches a label of that name (` + "`namespace`, `pod`, `service`, `node`" + ` and the like). No series has a label for the
 node: let the scrape attach it.
+
+`
+
+const sourcePreface = `
+Where the targets come from, of agents and hubs:
 
 `
 

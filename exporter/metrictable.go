@@ -21,8 +21,9 @@ const (
 	histogram = dto.MetricType_HISTOGRAM
 )
 
-// metricTable describes every metric of ours, in order of the names: HELP and
-// METRICS.md derive from it, and a test holds what is served against it.
+// metricTable describes the metrics of an agent, in order of the names, but for
+// sourceMetrics: HELP and METRICS.md derive from the two, and a test holds what is
+// served against them.
 var metricTable = []metric{
 	{"tlsprobe_build_info", gauge, []string{"branch", "goarch", "goos", "goversion", "revision", "tags", "version"},
 		"What this program was built from; always 1.", nil},
@@ -56,10 +57,6 @@ var metricTable = []metric{
 		"Runs that came to a verdict.", fillRuns},
 	{"tlsprobe_scheduler_lateness_seconds", histogram, nil,
 		"How long after its time a scheduled run started.", nil},
-	{"tlsprobe_source_last_update_timestamp_seconds", gauge, []string{"source"},
-		"When a source last sent its list of targets.", nil},
-	{"tlsprobe_source_targets", gauge, []string{"source"},
-		"How many targets a source sent last.", nil},
 	{"tlsprobe_success", gauge, []string{"target"},
 		"Whether the target works: 0 while it has a problem of severity error.", fillSuccess},
 	{"tlsprobe_target_info", gauge, []string{"target", "module", "address"},
@@ -70,9 +67,11 @@ var metricTable = []metric{
 
 // described returns the row of this name.
 func described(name string) metric {
-	for _, m := range metricTable {
-		if m.name == name {
-			return m
+	for _, table := range [][]metric{metricTable, sourceMetrics} {
+		for _, m := range table {
+			if m.name == name {
+				return m
+			}
 		}
 	}
 	panic("exporter: " + name + " is not in the table of metrics")

@@ -19,6 +19,7 @@ const module = "tlsprobe/"
 //
 //	cmd --> exporter --> probe <-- probe/schedule
 //	 +----> probe/discover --> probe          probe/lab: from tests and cmd only
+//	 +----> probe/discover/kubernetes <-- probe/discover
 var mayImport = map[string][]string{
 	"probe":                     {},
 	"probe/schedule":            {"probe"},
@@ -26,7 +27,7 @@ var mayImport = map[string][]string{
 	"probe/discover/kubernetes": {"probe"},
 	"probe/lab":                 {"probe"},
 	"exporter":                  {"probe"},
-	"cmd/tlsprobe":              {"probe", "probe/schedule", "probe/discover", "probe/lab", "exporter"},
+	"cmd/tlsprobe":              {"probe", "probe/schedule", "probe/discover", "probe/discover/kubernetes", "probe/lab", "exporter"},
 }
 
 // onlyIn says where a library may be imported: in the named packages, or in the

@@ -54,6 +54,7 @@ func newAgent(c agentConfig) *agent {
 		Runner:  a.runner,
 		Modules: func() map[string]*probe.Module { return a.config.Load().Modules },
 		Allow:   func() probe.AllowList { return a.config.Load().Allow },
+		Sources: a.sources,
 		Reload:  c.reload,
 		Ready:   a.ready,
 		Node:    c.node,

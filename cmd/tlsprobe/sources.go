@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
+	"tlsprobe/exporter"
 	"tlsprobe/probe"
 	"tlsprobe/probe/discover"
+	"tlsprobe/probe/discover/kubernetes"
+	"tlsprobe/probe/schedule"
 )
 
 // discover runs the sources of the newest configuration until ctx is done.
@@ -19,7 +23,6 @@ func (a *agent) discover(ctx context.Context) {
 			return
 		case next := <-a.changes:
 			stop()
-			a.forgetSources(current, next)
 			next.Inherit(current)
 			stop, current = a.start(ctx, next, shadowed), next
 		}
@@ -28,9 +31,13 @@ func (a *agent) discover(ctx context.Context) {
 
 // start runs the sources of c and returns what stops them and waits for them.
 func (a *agent) start(ctx context.Context, c *discover.Config, shadowed func(*probe.Target)) (stop func()) {
-	for _, s := range httpSources(c) {
-		s.Report = a.logSource
-		s.Updated = func(s discover.SourceStatus) { a.handler.SourceUpdated(s.URL, s.Targets) }
+	for _, source := range c.Sources {
+		switch s := source.(type) {
+		case *discover.HTTPSource:
+			s.Node, s.Report = a.node, a.logSource
+		case *discover.KubernetesSource:
+			s.Node, s.Pace, s.Report, s.Resource = a.node, schedule.Pace, a.logSource, logResource(a.log)
+		}
 	}
 	c.Shadowed = shadowed
 	ctx, cancel := context.WithCancel(ctx)
@@ -46,36 +53,74 @@ func (a *agent) start(ctx context.Context, c *discover.Config, shadowed func(*pr
 	}
 }
 
-// forgetSources drops the metrics of the sources that next no longer has.
-func (a *agent) forgetSources(current, next *discover.Config) {
-	kept := map[string]bool{}
-	for _, s := range httpSources(next) {
-		kept[s.Status().URL] = true
-	}
-	for _, s := range httpSources(current) {
-		if url := s.Status().URL; !kept[url] {
-			a.handler.SourceGone(url)
+// sources returns how the sources of the configuration fare.
+func (a *agent) sources() []exporter.Source {
+	var out []exporter.Source
+	for _, source := range a.config.Load().Sources {
+		switch s := source.(type) {
+		case *discover.HTTPSource:
+			out = append(out, sourceOf(s.Status()))
+		case *discover.KubernetesSource:
+			out = append(out, kubernetesSource(s))
 		}
 	}
+	return out
 }
 
-func httpSources(c *discover.Config) []*discover.HTTPSource {
-	var out []*discover.HTTPSource
-	for _, source := range c.Sources {
-		if s, ok := source.(*discover.HTTPSource); ok {
-			out = append(out, s)
-		}
+func sourceOf(s discover.SourceStatus) exporter.Source {
+	return exporter.Source{Name: s.Source, Updated: s.LastSuccess, Targets: s.Targets, Err: s.Err}
+}
+
+func kubernetesSource(s *discover.KubernetesSource) exporter.Source {
+	out, status := sourceOf(s.Status()), s.Resources()
+	out.Rebuilds, out.RebuildTook = status.Rebuilds, status.Took
+	for _, r := range status.Resources {
+		out.Watches = append(out.Watches, exporter.Watch{
+			Resource:  r.Resource,
+			State:     string(r.State),
+			Err:       r.Err,
+			Objects:   r.Objects,
+			Events:    r.Events,
+			LastEvent: r.LastEvent,
+		})
 	}
 	return out
 }
 
 // logSource writes how a source fares: it is told of changes only.
 func (a *agent) logSource(s discover.SourceStatus) {
-	if s.Err != nil {
-		a.log.Warn("A source is in trouble; what it sent last stays", "url", s.URL, "targets", s.Targets, "err", s.Err)
+	attrs := []any{"source", s.Source, "targets", s.Targets}
+	if s.Err == nil {
+		a.log.Info("A source answers", attrs...)
 		return
 	}
-	a.log.Info("A source answers", "url", s.URL, "targets", s.Targets)
+	if s.LastSuccess.IsZero() {
+		a.log.Warn("A source is in trouble; there is no list of its targets yet", append(attrs, "err", s.Err)...)
+		return
+	}
+	a.log.Warn("A source is in trouble; what it sent last stays", append(attrs, "from", s.LastSuccess, "err", s.Err)...)
+}
+
+// logResource returns what writes how the watch of a resource fares: it is told of
+// changes only. That one is forbidden or gone is said once, and so is its return.
+func logResource(log *slog.Logger) func(kubernetes.ResourceStatus) {
+	return func(r kubernetes.ResourceStatus) {
+		attrs := []any{"resource", r.Resource}
+		switch r.State {
+		case kubernetes.Forbidden:
+			log.Warn("A resource may not be read; all else is watched", append(attrs, "err", r.Err)...)
+		case kubernetes.Failing:
+			log.Warn("A resource cannot be read; what was read last stays", append(attrs, "objects", r.Objects, "err", r.Err)...)
+		case kubernetes.Absent:
+			log.Debug("The cluster has no such resource", attrs...)
+		case kubernetes.Synced:
+			level := slog.LevelDebug // the expected thing, at every start
+			if r.Was == kubernetes.Forbidden || r.Was == kubernetes.Failing {
+				level = slog.LevelInfo
+			}
+			log.Log(context.Background(), level, "A resource is read", append(attrs, "objects", r.Objects)...)
+		}
+	}
 }
 
 // logShadowed returns what writes of each target that is left out, once.

@@ -151,6 +151,44 @@ c.yaml:6:10: targets[4].name: "a b" holds a space or an unprintable character; a
 - {address: "a:1", module: tsl}
 `,
 		`c.yaml:2:28: targets[0].module: unknown module "tsl"; did you mean "tls"?`},
+	{"kubernetes", `sources:
+- kubernetes:
+    kubeconfig: [a]
+    cluster_ca_file: ca.crt
+    kinds: [webhok, ingress, pod, 7]
+    namespaces: ["team-[", Shop, ""]
+    exclude_namespaces: a
+    selector: a in b
+    neighbours: -1
+    probes_per_second: -0.5
+    neighbors: 3
+- kubernetes: {kinds: [], probes_per_second: .inf, neighbours: 1.5, selector: [a]}
+- {kubernetes: {}, http: {url: "http://a/"}}
+- kubernetes: true
+- kubernetis: {}
+- {}
+`,
+		`c.yaml:3:17: sources[0].kubernetes.kubeconfig: is a list; write text
+c.yaml:4:22: sources[0].kubernetes.cluster_ca_file: "ca.crt" is relative, and is read by agents on other machines; write an absolute path
+c.yaml:5:13: sources[0].kubernetes.kinds[0]: unknown kind "webhok"; did you mean "webhook"?
+c.yaml:5:30: sources[0].kubernetes.kinds[2]: unknown kind "pod"; write one of acme, apiserver, apiservice, conversion, gateway, ingress, kubelet, otlp, service, webhook
+c.yaml:5:35: sources[0].kubernetes.kinds[3]: unknown kind "7"; write one of acme, apiserver, apiservice, conversion, gateway, ingress, kubelet, otlp, service, webhook
+c.yaml:6:18: sources[0].kubernetes.namespaces[0]: "team-[" is no pattern; write a name, with * for any characters, ? for one and [a-c] for some
+c.yaml:6:28: sources[0].kubernetes.namespaces[1]: "Shop" matches no namespace, whose names have lower case letters, digits and -; write one, or a pattern such as team-*
+c.yaml:6:34: sources[0].kubernetes.namespaces[2]: "" matches no namespace, whose names have lower case letters, digits and -; write one, or a pattern such as team-*
+c.yaml:7:25: sources[0].kubernetes.exclude_namespaces: is one value ("a"); write a list
+c.yaml:8:15: sources[0].kubernetes.selector: "a in b" is no label selector: unable to parse requirement: found 'b' expected: '('; write one such as tier=edge,team!=x
+c.yaml:9:17: sources[0].kubernetes.neighbours: -1 is below 0; write how many other nodes' kubelets each node probes
+c.yaml:10:24: sources[0].kubernetes.probes_per_second: -0.5 is no rate; write a number such as 20, or 0 for no limit
+c.yaml:11:5: sources[0].kubernetes.neighbors: unknown key; did you mean "neighbours"?
+c.yaml:12:23: sources[1].kubernetes.kinds: names no kind, so that there would be no targets; write some, or remove the key for all of them
+c.yaml:12:46: sources[1].kubernetes.probes_per_second: ".inf" is not a number
+c.yaml:12:64: sources[1].kubernetes.neighbours: "1.5" is not a whole number
+c.yaml:12:79: sources[1].kubernetes.selector: is a list; write text
+c.yaml:13:3: sources[2]: names two kinds of source; write - http: and - kubernetes: as two entries
+c.yaml:14:15: sources[3].kubernetes: is one value ("true"); write a mapping, key: value
+c.yaml:15:3: sources[4].kubernetis: unknown key; did you mean "kubernetes"?
+c.yaml:16:3: sources[5]: names no kind of source; write http: {url: ...}, or kubernetes: {}`},
 	{"routes", `modules:
   proxied: {prober: http, http: {proxy_url: "http://proxy:3128"}}
 targets:
@@ -285,18 +323,18 @@ targets:
 - http: {url: "ftp://x"}
 - http: {url: "http://u:p@x/"}
 - http: {url: "http://x/", bearer_token_file: t, refresh: 0s}
-- kubernetes: {}
+- consul: {}
 - http: {url: ":x"}
 - http: {uri: "http://x"}
 `,
-		`c.yaml:2:3: sources[0]: names no kind of source; write http: {url: ...}
-c.yaml:3:3: sources[1]: names no kind of source; write http: {url: ...}
+		`c.yaml:2:3: sources[0]: names no kind of source; write http: {url: ...}, or kubernetes: {}
+c.yaml:3:3: sources[1]: names no kind of source; write http: {url: ...}, or kubernetes: {}
 c.yaml:4:9: sources[2].http.url: is missing; write where a list of targets is, such as http://tlsprobe-hub:9790/targets
 c.yaml:5:15: sources[3].http.url: "ftp://x" is no URL of http or https; write one such as http://tlsprobe-hub:9790/targets
 c.yaml:6:15: sources[4].http.url: holds a password, which would show in logs; use bearer_token_file
 c.yaml:7:47: sources[5].http.bearer_token_file: would be sent in the clear (line 7); use https
 c.yaml:7:59: sources[5].http.refresh: 0s is too short; write 10ms or more
-c.yaml:8:3: sources[6].kubernetes: unknown key; write http
+c.yaml:8:3: sources[6].consul: unknown key; write one of http, kubernetes
 c.yaml:9:15: sources[7].http.url: ":x" is no URL: missing protocol scheme
 c.yaml:10:10: sources[8].http.uri: unknown key; did you mean "url"?`},
 	{"allow by another word", "probe_endpoint: {allow: all}\n",

@@ -38,7 +38,8 @@ type routeEntry struct {
 
 // sourceEntry is one source; exactly one of its keys is written.
 type sourceEntry struct {
-	HTTP *httpEntry `yaml:"http"`
+	HTTP       *httpEntry       `yaml:"http"`
+	Kubernetes *kubernetesEntry `yaml:"kubernetes"`
 }
 
 type httpEntry struct {

@@ -21,11 +21,12 @@ import (
 // entry has the keys that a target has in the configuration file. On any error
 // it keeps the last good list.
 type HTTPSource struct {
+	// Node, if not empty, is added to the URL as node=, unless its query has one: a
+	// hub answers with the list of that node. Set it before Run.
+	Node string
 	// Report, if not nil, is called with the first status and whenever what is
 	// wrong has changed, so that each trouble is logged once. Set it before Run.
 	Report func(SourceStatus)
-	// Updated, if not nil, is called after each good answer. Set it before Run.
-	Updated func(SourceStatus)
 
 	url       string
 	refresh   time.Duration
@@ -43,8 +44,8 @@ type HTTPSource struct {
 
 // A SourceStatus is how a source fares.
 type SourceStatus struct {
-	URL         string
-	LastSuccess time.Time // of the last good answer; zero: none yet
+	Source      string    // the URL that is asked, or [KubernetesName]
+	LastSuccess time.Time // when the list in use was last known to be the newest; zero: there is none yet
 	Targets     int       // how many the list in use has
 	// Err is why there is no newer list, or which entries of the list in use
 	// were left out ([Errors]); nil if all is well.
@@ -65,7 +66,7 @@ func (s *HTTPSource) Status() SourceStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.status
-	status.URL = s.url
+	status.Source = s.url
 	return status
 }
 
@@ -145,6 +146,10 @@ func (s *HTTPSource) get(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if query := request.URL.Query(); s.Node != "" && !query.Has("node") {
+		query.Set("node", s.Node)
+		request.URL.RawQuery = query.Encode()
+	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "tlsprobe")
 	s.mu.Lock()
@@ -200,18 +205,14 @@ func sameScheme(next *http.Request, via []*http.Request) error {
 
 // note keeps the outcome of an update, and reports it if it is news.
 func (s *HTTPSource) note(err error) {
-	good := err == nil
 	s.mu.Lock()
-	if good {
+	if err == nil {
 		s.status.LastSuccess = time.Now()
 		err = s.left
 	}
 	news := !s.reported || text(s.status.Err) != text(err)
 	s.status.Err, s.reported = err, true
 	s.mu.Unlock()
-	if good && s.Updated != nil {
-		s.Updated(s.Status())
-	}
 	if news && s.Report != nil {
 		s.Report(s.Status())
 	}
@@ -222,20 +223,6 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-// Inherit lets the sources of c start with the lists that the sources of an
-// older configuration have, where both ask the same URL: a reload while a URL
-// does not answer loses no target. Call it before Run.
-func (c *Config) Inherit(old *Config) {
-	for _, source := range c.Sources {
-		for _, older := range old.Sources {
-			s, ok := source.(*HTTPSource)
-			if from, same := older.(*HTTPSource); ok && same && from.url == s.url {
-				s.inherit(from)
-			}
-		}
-	}
 }
 
 // inherit takes the list but not its ETag: the first answer is judged anew.

@@ -48,12 +48,32 @@ func (c *Config) start() [][]*probe.Target {
 	lists := [][]*probe.Target{c.Targets}
 	for _, source := range c.Sources {
 		var list []*probe.Target
-		if s, ok := source.(*HTTPSource); ok {
-			list = s.inherited()
+		if heir, ok := source.(interface{ inherited() []*probe.Target }); ok {
+			list = heir.inherited()
 		}
 		lists = append(lists, list)
 	}
 	return lists
+}
+
+// Inherit lets the sources of c start with the lists that the sources of an older
+// configuration have, where both ask the same URL or API: a reload while that does
+// not answer loses no target. Call it before Run.
+func (c *Config) Inherit(old *Config) {
+	for _, source := range c.Sources {
+		for _, older := range old.Sources {
+			switch s := source.(type) {
+			case *HTTPSource:
+				if from, same := older.(*HTTPSource); same && from.url == s.url {
+					s.inherit(from)
+				}
+			case *KubernetesSource:
+				if from, same := older.(*KubernetesSource); same && from.config.Kubeconfig == s.config.Kubeconfig {
+					s.inherit(from)
+				}
+			}
+		}
+	}
 }
 
 // join puts lists together; the first target of a name stays.

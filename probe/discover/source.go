@@ -10,17 +10,24 @@ const defaultRefresh = 30 * time.Second
 
 // source builds the source that is written at the path, nil if it cannot work.
 func (d *decoder) source(e *sourceEntry, path string, rules targetRules) Source {
+	isHTTP, isKubernetes := d.at[path+".http"] != nil, d.at[path+".kubernetes"] != nil
 	switch {
 	case d.bad[path]:
-		return nil
-	case e.HTTP == nil && d.at[path+".http"] == nil && len(d.at[path].Content) > 0:
-		return nil // of another kind, which was told of as an unknown key
-	case e.HTTP == nil:
-		d.failAt(path, "names no kind of source; write http: {url: ...}")
-		return nil
+	case isHTTP && isKubernetes:
+		d.failAt(path, "names two kinds of source; write - http: and - kubernetes: as two entries")
+	case isHTTP && e.HTTP != nil:
+		return d.httpSource(e.HTTP, path+".http", rules)
+	case isKubernetes:
+		return d.kubernetesSource(e.Kubernetes, path+".kubernetes", rules.times)
+	case !isHTTP && len(d.at[path].Content) > 0:
+		// of another kind, which was told of as an unknown key
+	default:
+		d.failAt(path, "names no kind of source; write http: {url: ...}, or kubernetes: {}")
 	}
-	path += ".http"
-	h := e.HTTP
+	return nil
+}
+
+func (d *decoder) httpSource(h *httpEntry, path string, rules targetRules) Source {
 	s := &HTTPSource{url: h.URL, refresh: defaultRefresh, caFile: h.CAFile, tokenFile: h.BearerTokenFile, rules: rules}
 	if d.usable(path+".refresh", h.Refresh) {
 		s.refresh = h.Refresh

@@ -209,6 +209,13 @@ var reasonHTTPStatus = register(Reason{
 			Pattern: `curl: \(22\) The requested URL returned error: \d+|\breason=http_status\b|cURL error 22`,
 			Sample:  "curl: (22) The requested URL returned error: 503",
 		},
+		{
+			Side: ClientSide,
+			Pattern: `failed to call webhook: (?:the server (?:could not find|is currently unable|rejected|has asked|does not allow)` +
+				`|an error on the server \()`,
+			Sample: "Internal error occurred: failed calling webhook \"v.example.com\": failed to call webhook: the server " +
+				"could not find the requested resource",
+		},
 	},
 })
 

@@ -19,7 +19,7 @@ const (
 	annotationPort       = "tlsprobe.io/port"        // a Service: the name or number of its port
 	annotationServerName = "tlsprobe.io/server-name" // a Service: SNI and the name to verify
 	annotationPath       = "tlsprobe.io/path"        // a Service: of the URL to ask for
-	annotationExpect     = "tlsprobe.io/expect"      // a Service: what its OTLP ports speak
+	annotationExpect     = "tlsprobe.io/expect"      // a Service: what its OTLP ports speak; an Ingress or a Gateway: permissive, if plain http is meant
 )
 
 func annotations() []string {
@@ -39,10 +39,16 @@ func (b *builder) interval(of metav1.Object, nodes int) time.Duration {
 	if own, ok := ownInterval(of); ok {
 		base = own
 	}
+	return b.paced(base, nodes)
+}
+
+// paced stretches an interval until so many nodes together probe a target no more
+// often than the configuration allows.
+func (b *builder) paced(interval time.Duration, nodes int) time.Duration {
 	if b.config.Pace == nil {
-		return base
+		return interval
 	}
-	return b.config.Pace(base, nodes, b.config.ProbesPerSecond)
+	return b.config.Pace(interval, nodes, b.config.ProbesPerSecond)
 }
 
 // ownInterval is that of the object's annotation.
@@ -83,6 +89,10 @@ func mistake(of metav1.Object, key string) string {
 	case annotationInterval:
 		if _, ok := ownInterval(of); !ok {
 			return "a duration of at least 1s, as 30s or 5m"
+		}
+	case annotationExpect:
+		if kind := kindOf(of); value != "permissive" && (kind == "Ingress" || kind == "Gateway") {
+			return "permissive, if plain http is meant to be served too"
 		}
 	}
 	return ""

@@ -14,6 +14,11 @@ func build(c *Config, o *objects) *Cluster {
 	b.conversions()
 	b.apiServices()
 	b.apiServer()
+	b.ingresses()
+	b.gateways()
+	b.receivers()
+	b.challenges()
+	b.annotatedServices()
 	kubelets := b.kubelets()
 	slices.SortFunc(b.targets, byName)
 	return &Cluster{

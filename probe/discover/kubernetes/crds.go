@@ -108,17 +108,27 @@ type (
 
 // gateway.networking.k8s.io/v1 HTTPRoute.
 type (
-	httpRoute     = object[httpRouteSpec, none]
+	httpRoute     = object[httpRouteSpec, httpRouteStatus]
 	httpRouteSpec struct {
-		ParentRefs []struct {
-			Group       *string `json:"group"`
-			Kind        *string `json:"kind"`
-			Namespace   *string `json:"namespace"` // nil: the route's own
-			Name        string  `json:"name"`
-			SectionName *string `json:"sectionName"` // a listener; nil: all that fit
-			Port        *int32  `json:"port"`
-		} `json:"parentRefs"`
-		Hostnames []string `json:"hostnames"`
+		ParentRefs []parentRef `json:"parentRefs"`
+		Hostnames  []string    `json:"hostnames"`
+	}
+	httpRouteStatus struct {
+		Parents []struct {
+			ParentRef  parentRef `json:"parentRef"`
+			Conditions []struct {
+				Type   string `json:"type"` // Accepted, ResolvedRefs
+				Status string `json:"status"`
+			} `json:"conditions"`
+		} `json:"parents"`
+	}
+	parentRef struct {
+		Group       *string `json:"group"`
+		Kind        *string `json:"kind"`
+		Namespace   *string `json:"namespace"` // nil: the route's own
+		Name        string  `json:"name"`
+		SectionName *string `json:"sectionName"` // a listener; nil: all that fit
+		Port        *int32  `json:"port"`
 	}
 )
 

@@ -48,6 +48,12 @@ func (s stripper) meta(t *metav1.TypeMeta, m *metav1.ObjectMeta, annotations ...
 	}
 }
 
+// with returns a stripper that keeps more labels.
+func (s stripper) with(labels ...string) stripper {
+	s.labels = slices.Concat(s.labels, labels)
+	return s
+}
+
 // only returns the entries whose keys are wanted, nil without any.
 func only(from map[string]string, wanted func(key string) bool) map[string]string {
 	var kept map[string]string
@@ -150,7 +156,7 @@ func (s stripper) request(r *certificatesv1.CertificateSigningRequest) bool {
 
 func (s stripper) service(v *corev1.Service) bool {
 	owners := v.OwnerReferences
-	s.meta(&v.TypeMeta, &v.ObjectMeta)
+	s.with(solverLabels()...).meta(&v.TypeMeta, &v.ObjectMeta)
 	v.OwnerReferences = owners
 	for i, o := range owners {
 		owners[i] = metav1.OwnerReference{Kind: o.Kind, Name: o.Name, UID: o.UID}
@@ -189,11 +195,7 @@ func (s stripper) slice(e *discoveryv1.EndpointSlice) bool {
 }
 
 func (s stripper) ingress(i *networkingv1.Ingress) bool {
-	s.meta(&i.TypeMeta, &i.ObjectMeta,
-		"kubernetes.io/ingress.class",
-		"nginx.ingress.kubernetes.io/ssl-redirect",
-		"nginx.ingress.kubernetes.io/force-ssl-redirect",
-		"nginx.ingress.kubernetes.io/ssl-passthrough")
+	s.with(labelSolver).meta(&i.TypeMeta, &i.ObjectMeta, ingressAnnotations()...)
 	for k := range i.Spec.Rules {
 		i.Spec.Rules[k].HTTP = nil
 	}
@@ -228,6 +230,8 @@ func (s stripper) challenge(c *challenge) bool {
 }
 
 func (s stripper) peerAuthentication(p *peerAuthentication) bool {
+	created := p.CreationTimestamp
 	s.meta(&p.TypeMeta, &p.ObjectMeta)
+	p.CreationTimestamp = created
 	return true
 }

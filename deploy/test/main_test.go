@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"testing"
 
@@ -66,4 +67,14 @@ func startCluster(t *testing.T, config cluster.Config) *cluster.Cluster {
 		}
 	})
 	return c
+}
+
+// addHost adds a host to the cluster's network.
+func addHost(t *testing.T, c *cluster.Cluster, name, address string) *cluster.Host {
+	t.Helper()
+	host, err := c.Network.AddHost(name, netip.MustParseAddr(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host
 }

@@ -16,8 +16,8 @@ const completed = "handshake completed"
 // the servers do what they claim, and of how much one and the same text hides.
 var goSays = []struct{ words, scenarios string }{
 	{completed, "good-tls good-chain name-good good-mtls good-tcp starttls-tls-at-once cert-must-staple cert-weak-rsa negotiate-alpn-ignored config-bad-keypair config-client-cert-expired " +
-		"webhook-no-cabundle webhook-headless webhook-annotation ingress-no-address kubelet-csr-waiting kubelet-csr-denied otlp-port-name"},
-	{"https 200 OK", "good-https good-redirect hostile-headers answer-version answer-over-tls answer-header answer-body " +
+		"webhook-no-cabundle webhook-headless webhook-annotation ingress-no-address kubelet-csr-waiting kubelet-csr-denied otlp-port-name service-wrong-pod"},
+	{"https 200 OK", "good-https good-redirect good-ingress hostile-headers answer-version answer-over-tls answer-header answer-body " +
 		"answer-json answer-uncompressed proxy-good token-refused http3-advertised http3-unreachable http3-unreachable-record"},
 	{completed + " over QUIC", "quic-good quic-good-request quic-good-http3"},
 	{"https 401 Unauthorized", "http-unauthorized"},

@@ -42,6 +42,7 @@ func Scenarios() []Scenario {
 		incidentScenarios(),
 		configScenarios(),
 		clusterScenarios(),
+		routeScenarios(),
 		nameScenarios(),
 		connectScenarios(),
 		endingScenarios(),

@@ -125,8 +125,10 @@ type session struct {
 // attempts goes every way to the target at once. What is known to be wrong with
 // it before any connection stands before what the first of them found.
 func (s *session) attempts(ctx context.Context) []Attempt {
-	all := []Attempt{{}}
-	if !s.target.Undialled {
+	var all []Attempt
+	if s.target.Undialled {
+		all = make([]Attempt, 1)
+	} else {
 		all = s.dialled(ctx)
 	}
 	if faults := s.target.Faults; len(faults) > 0 {

@@ -190,11 +190,12 @@ func resultRoutes() *probe.Result {
 func resultManyRoutes() *probe.Result {
 	r := resultRoutes()
 	t := *r.Target
-	t.Routes = append(t.Routes, probe.Route{Via: "pod hook-x2v on node-d", Address: "hook-x2v:8080"}, probe.Route{Via: "10.0.0.9:443", Address: "10.0.0.9:443"})
+	t.Routes = append(t.Routes[:2:2], probe.Route{Via: "10.0.0.9:443", Address: "10.0.0.9:443"}, probe.Route{Via: "pod hook-x2v on node-d", Address: "hook-x2v:8080"})
 	r.Target = &t
+	r.Attempts[2] = via(t.Routes[2].Via, attempt(t.Routes[2].Address))
 	unknown := probe.Attempt{Via: t.Routes[3].Via, Resolver: "10.96.0.10", Phases: phases(2),
 		Problems: []probe.Problem{{Reason: &probe.Reason{ID: "dns_nxdomain", Phase: probe.PhaseResolve, Title: "the name does not exist"}}}}
-	r.Attempts = append(r.Attempts, unknown, via(t.Routes[4].Via, attempt(t.Routes[4].Address)))
+	r.Attempts = append(r.Attempts, unknown)
 	return r
 }
 

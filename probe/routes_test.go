@@ -153,10 +153,10 @@ func TestRoutesAtOnce(t *testing.T) {
 	wait := func(c net.Conn) {
 		both.Done()
 		both.Wait()
-		c.Close()
+		fmt.Fprintln(c, "both are here")
 	}
 	target := target(newCA(t, "routes"), "tcp", nowhere+":1", probe.TLSConfig{})
-	target.Module.Prober.(*probe.TCPProber).QueryResponse = []probe.QueryResponse{{Send: "hello"}}
+	target.Module.Prober.(*probe.TCPProber).QueryResponse = []probe.QueryResponse{{Expect: regexps(t, "both")[0]}}
 	runner := probe.NewRunner("n").Terse()
 	res := runner.Run(t.Context(), along(target,
 		probe.Route{Via: "a", Address: listenTCP(t, wait)}, probe.Route{Via: "b", Address: listenTCP(t, wait)}))
@@ -317,6 +317,22 @@ func TestRedirectsAlongRoutes(t *testing.T) {
 	}
 	if q := dns.Queries(); slices.ContainsFunc(q, func(q string) bool { return strings.Contains(q, "nowhere") }) {
 		t.Errorf("the name of a routed host was looked up: %v", q)
+	}
+}
+
+// Without routes a name is looked up for each hop, as it may lead elsewhere by then.
+func TestRedirectsWithoutRoutes(t *testing.T) {
+	dns := startDNS(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/end", http.StatusFound)
+		}
+	}))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	wantOK(t, run(t, httpTarget("http://ip4only.lab.test:"+port, func(p *probe.HTTPProber) { p.Resolver = dns.Addr() })))
+	if asked := askedForA(dns); len(asked) != 2 {
+		t.Errorf("asked for %v", asked)
 	}
 }
 

@@ -101,7 +101,6 @@ func enlist[P apiObject](w *watching, r resource, object P, list runtime.Object,
 		example:  object,
 		client:   client,
 		store:    s,
-		changed:  w.source.changed,
 		report:   w.source.report,
 		status:   ResourceStatus{State: Starting},
 	}

@@ -26,7 +26,8 @@ type Source struct {
 	config     Config
 	connection *rest.Config
 	watchers   []*watcher
-	dirty      chan struct{} // holds one if something has changed since the last list
+	dirty      chan struct{} // holds one if a new list is due
+	news       chan struct{} // holds one if the state of a resource has changed
 
 	reporting sync.Mutex // held during Report
 
@@ -45,7 +46,7 @@ func New(c Config) (*Source, error) {
 }
 
 func newSource(c Config, connection *rest.Config) (*Source, error) {
-	s := &Source{config: c, connection: connection, dirty: make(chan struct{}, 1)}
+	s := &Source{config: c, connection: connection, dirty: make(chan struct{}, 1), news: make(chan struct{}, 1)}
 	clients, err := newClients(connection)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (s *Source) settle(ctx context.Context) bool {
 			return false
 		case <-enough:
 			return true
-		case <-s.dirty:
+		case <-s.news:
 		}
 	}
 }
@@ -139,9 +140,12 @@ func (s *Source) change(ctx context.Context, until time.Time) bool {
 }
 
 // changed says that a new list is due.
-func (s *Source) changed() {
+func (s *Source) changed() { wake(s.dirty) }
+
+// wake puts one into the channel unless it is there.
+func wake(c chan<- struct{}) {
 	select {
-	case s.dirty <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -154,6 +158,7 @@ func (s *Source) forgetChanges() {
 }
 
 func (s *Source) report(status ResourceStatus) {
+	wake(s.news)
 	if s.Report == nil {
 		return
 	}

@@ -27,7 +27,7 @@ type store[P apiObject] struct {
 	// the object is of any use. It finds nothing more to do the second time.
 	strip   func(P) bool
 	field   func(*objects) *[]P // where the objects belong
-	changed func()              // is called after each change
+	changed func()              // is called when fill has something else to hand out
 	listed  func()              // is called after the whole list has been taken
 
 	mu     sync.Mutex // protects what follows
@@ -101,8 +101,9 @@ func (s *store[P]) Replace(list []any, _ string) error {
 			found[keyOf(object)] = object
 		}
 	}
+	first := false
 	s.edit(len(list), func() (changes uint64) {
-		s.read = true
+		first, s.read = !s.read, true
 		for key := range s.kept {
 			if _, still := found[key]; !still {
 				changes += s.drop(key)
@@ -113,6 +114,9 @@ func (s *store[P]) Replace(list []any, _ string) error {
 		}
 		return changes
 	})
+	if first {
+		s.changed()
+	}
 	s.listed()
 	return nil
 }
@@ -129,8 +133,12 @@ func (s *store[P]) Bookmark(string) error {
 // clear forgets everything, since the cluster does not have the kind any more.
 func (s *store[P]) clear() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	had := s.read
 	s.kept, s.sorted, s.read = nil, nil, false
+	s.mu.Unlock()
+	if had {
+		s.changed()
+	}
 }
 
 // edit runs the change, which returns to how many objects it made a difference.

@@ -44,8 +44,7 @@ type watcher struct {
 	example  runtime.Object
 	client   rest.Interface
 	store    contents
-	changed  func()               // is called when the state changes
-	report   func(ResourceStatus) // likewise
+	report   func(ResourceStatus) // is called when the state changes
 
 	streaming bool // the last request was for the list and then its changes
 
@@ -221,7 +220,6 @@ func (w *watcher) note(state State, err error) {
 	w.status.Err = err
 	w.mu.Unlock()
 	if news {
-		w.changed()
 		w.report(w.state())
 	}
 }

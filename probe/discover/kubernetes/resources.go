@@ -38,12 +38,10 @@ func (s *Source) watchAll(c *clients) error {
 	enlist(w, resource{group: admission, kind: "MutatingWebhookConfiguration", name: "mutatingwebhookconfigurations"},
 		&admissionv1.MutatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfigurationList{}, strip.mutating,
 		func(o *objects) *[]*admissionv1.MutatingWebhookConfiguration { return &o.mutatingWebhooks })
-	enlist(w, resource{group: "apiextensions.k8s.io", kind: "CustomResourceDefinition", name: "customresourcedefinitions"},
-		&customResourceDefinition{}, &objectList[crdSpec, none]{}, strip.crd,
-		func(o *objects) *[]*customResourceDefinition { return &o.crds })
-	enlist(w, resource{group: "apiregistration.k8s.io", kind: "APIService", name: "apiservices"},
-		&apiService{}, &objectList[apiServiceSpec, none]{}, strip.apiService,
-		func(o *objects) *[]*apiService { return &o.apiServices })
+	enlistOwn(w, resource{group: "apiextensions.k8s.io", kind: "CustomResourceDefinition", name: "customresourcedefinitions"},
+		strip.crd, func(o *objects) *[]*customResourceDefinition { return &o.crds })
+	enlistOwn(w, resource{group: "apiregistration.k8s.io", kind: "APIService", name: "apiservices"},
+		strip.apiService, func(o *objects) *[]*apiService { return &o.apiServices })
 	enlist(w, resource{group: corev1.GroupName, kind: "Node", name: "nodes"},
 		&corev1.Node{}, &corev1.NodeList{}, strip.node,
 		func(o *objects) *[]*corev1.Node { return &o.nodes })
@@ -63,18 +61,14 @@ func (s *Source) watchAll(c *clients) error {
 	enlist(w, resource{group: network, kind: "IngressClass", name: "ingressclasses"},
 		&networkingv1.IngressClass{}, &networkingv1.IngressClassList{}, strip.ingressClass,
 		func(o *objects) *[]*networkingv1.IngressClass { return &o.ingressClasses })
-	enlist(w, resource{group: gateways, kind: "Gateway", name: "gateways", custom: true},
-		&gateway{}, &objectList[gatewaySpec, gatewayStatus]{}, strip.gateway,
-		func(o *objects) *[]*gateway { return &o.gateways })
-	enlist(w, resource{group: gateways, kind: "HTTPRoute", name: "httproutes", custom: true},
-		&httpRoute{}, &objectList[httpRouteSpec, none]{}, strip.httpRoute,
-		func(o *objects) *[]*httpRoute { return &o.httpRoutes })
-	enlist(w, resource{group: "acme.cert-manager.io", kind: "Challenge", name: "challenges", custom: true},
-		&challenge{}, &objectList[challengeSpec, challengeStatus]{}, strip.challenge,
-		func(o *objects) *[]*challenge { return &o.challenges })
-	enlist(w, resource{group: "security.istio.io", kind: "PeerAuthentication", name: "peerauthentications", custom: true},
-		&peerAuthentication{}, &objectList[peerAuthenticationSpec, none]{}, strip.peerAuthentication,
-		func(o *objects) *[]*peerAuthentication { return &o.peerAuthentications })
+	enlistOwn(w, resource{group: gateways, kind: "Gateway", name: "gateways", custom: true},
+		strip.gateway, func(o *objects) *[]*gateway { return &o.gateways })
+	enlistOwn(w, resource{group: gateways, kind: "HTTPRoute", name: "httproutes", custom: true},
+		strip.httpRoute, func(o *objects) *[]*httpRoute { return &o.httpRoutes })
+	enlistOwn(w, resource{group: "acme.cert-manager.io", kind: "Challenge", name: "challenges", custom: true},
+		strip.challenge, func(o *objects) *[]*challenge { return &o.challenges })
+	enlistOwn(w, resource{group: "security.istio.io", kind: "PeerAuthentication", name: "peerauthentications", custom: true},
+		strip.peerAuthentication, func(o *objects) *[]*peerAuthentication { return &o.peerAuthentications })
 	return w.err
 }
 
@@ -106,4 +100,9 @@ func enlist[P apiObject](w *watching, r resource, object P, list runtime.Object,
 	}
 	s.listed = one.listed
 	w.source.watchers = append(w.source.watchers, one)
+}
+
+// enlistOwn does it for a kind of crds.go.
+func enlistOwn[Spec, Status any](w *watching, r resource, strip func(*object[Spec, Status]) bool, field func(*objects) *[]*object[Spec, Status]) {
+	enlist(w, r, &object[Spec, Status]{}, &objectList[Spec, Status]{}, strip, field)
 }

@@ -145,8 +145,14 @@ func TestSourceFollowsObjects(t *testing.T) {
 }
 
 func TestSourceReadsEveryKind(t *testing.T) {
+	t.Run("streamed", func(t *testing.T) { readsEveryKind(t, false) })
+	t.Run("listed", func(t *testing.T) { readsEveryKind(t, true) })
+}
+
+func readsEveryKind(t *testing.T, oldServer bool) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPIServer(t)
+		a.oldServer = oldServer
 		a.put(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: validating}}
 ---
 {apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: mutating}}

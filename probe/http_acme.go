@@ -79,7 +79,7 @@ func (p *HTTPProber) challengeFailed(u *url.URL, a *Attempt) Problem {
 	if i < 0 {
 		return failed
 	}
-	failed.Received = "nothing: " + a.Problems[i].Reason.Title
+	failed.Received = "no answer: " + a.Problems[i].Reason.Title
 	if to := lastRedirect(a.HTTP); to != "" {
 		failed.Received = fmt.Sprintf("a redirect to %q, and there: %s", cut(to), a.Problems[i].Reason.Title)
 	}

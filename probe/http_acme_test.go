@@ -160,7 +160,7 @@ func TestACMEUnreachable(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			checkChallenge(t, run(t, httpTarget(tt.address, withKey, resolving)),
-				[]string{"acme_challenge_failed", tt.reason}, "nothing: "+probe.Lookup(tt.reason).Title)
+				[]string{"acme_challenge_failed", tt.reason}, "no answer: "+probe.Lookup(tt.reason).Title)
 		})
 	}
 }

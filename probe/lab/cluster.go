@@ -8,7 +8,7 @@ import "tlsprobe/probe"
 func clusterScenarios() []Scenario {
 	const (
 		webhook = "ValidatingWebhookConfiguration web-validation: webhooks[0].clientConfig"
-		otlp    = "Service monitoring/otel-collector: spec.ports[0].name"
+		request = "CertificateSigningRequest csr-8x4lz: status.conditions"
 	)
 	return []Scenario{
 		undialled("webhook-no-service", "is a webhook whose Service was deleted",
@@ -22,13 +22,13 @@ func clusterScenarios() []Scenario {
 		{Name: "webhook-expired-cabundle", Summary: "is a webhook with a new certificate, and a caBundle that has expired",
 			Reasons: []string{"ca_bundle_expired", "cert_expired"},
 			start: func(i *Instance) error {
-				i.fault("ca_bundle_expired", webhook+".caBundle holds one certificate, which expired at 2026-11-20T08:00:00Z")
+				i.fault("ca_bundle_expired", webhook+".caBundle has expired: CN=web-validation-ca ended at 2026-11-20T08:00:00Z")
 				return startExpiredBundle(i)
 			}},
-		faulty("webhook-no-cabundle", "is a webhook without a caBundle, and a CA that its API server's machine trusts",
-			"ca_bundle_missing", webhook+".caBundle is empty, so that the system's roots judge"),
+		faulty("webhook-no-cabundle", "is a webhook without a caBundle, whose CA the API server's machine happens to trust",
+			"ca_bundle_missing", webhook+".caBundle is empty: the API server judges by its system's roots"),
 		undialled("ingress-no-class", "is an Ingress whose class does not exist",
-			"ingress_class_not_found", "Ingress shop/web: spec.ingressClassName names IngressClass nginx-internal, which does not exist"),
+			"ingress_class_not_found", "Ingress shop/web: spec.ingressClassName names IngressClass \"nginx-internal\", which does not exist"),
 		faulty("webhook-headless", "is a webhook behind a Service without a ClusterIP",
 			"headless_service", webhook+".service names Service shop/web-webhook, which has no ClusterIP"),
 		faulty("webhook-annotation", "is a webhook whose configuration has an annotation that means nothing",
@@ -36,13 +36,13 @@ func clusterScenarios() []Scenario {
 		faulty("ingress-no-address", "is an Ingress that is reached through DNS, and has no address in its status",
 			"ingress_no_address", "Ingress shop/web: status.loadBalancer.ingress is empty"),
 		faulty("kubelet-csr-waiting", "is a kubelet with a good certificate that waits for the next one",
-			"csr_pending", "CertificateSigningRequest csr-8x4lz: status.conditions is empty since 2026-11-21T08:00:00Z"),
+			"csr_pending", request+" is neither Approved nor Denied; node node5 asked at 2026-11-21T08:00:00Z"),
 		faulty("kubelet-csr-denied", "is a kubelet with a good certificate that was denied the next one",
-			"csr_denied", "CertificateSigningRequest csr-8x4lz: status.conditions[0] says Denied: the name is not in DNS"),
+			"csr_denied", request+" is Denied; node node5 asked at 2026-11-21T08:00:00Z"),
 		undialled("acme-dns-stuck", "is a DNS-01 challenge without the provider's credentials",
 			"challenge_stuck", "Challenge shop/web-tls-1-2: status.reason says: error getting cloudflare secret: secrets \"cloudflare-api-token\" not found"),
 		faulty("otlp-port-name", "is an OTLP port whose name tells a mesh nothing",
-			"port_name_hides_protocol", otlp+" is telemetry, and appProtocol is not set"),
+			"port_name_hides_protocol", "Service monitoring/otel-collector: spec.ports[0] 4317 (telemetry) tells a mesh nothing of what it speaks"),
 	}
 }
 

@@ -115,7 +115,7 @@ func loadBalancerScenarios() []Scenario {
 			Reasons: []string{"ingress_tls_host_mismatch", "default_cert", "hostname_mismatch", "self_signed"},
 			start: func(i *Instance) error {
 				i.labelIngress()
-				i.fault("ingress_tls_host_mismatch", "Ingress default/hskim: spec.tls[0].hosts has hskim.example, which does not cover the rule's host hskim.example.com")
+				i.fault("ingress_tls_host_mismatch", `Ingress default/hskim: spec.tls[0].hosts[0] "hskim.example" fits no rule, and nothing in spec.tls covers the rule for "hskim.example.com"`)
 				return startIngressFakeCertificate(i)
 			}},
 	}

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +54,7 @@ func TestBackendRoutes(t *testing.T) {
 	}{
 		{"by number", hookService + hookSlice, intstr.FromInt32(443), hookRoutes},
 		{"by name", hookService + hookSlice, intstr.FromString("https"), hookRoutes},
-		{"the same pods in another slice", hookService + hookSlice + hookSlice, intstr.FromInt32(443), hookRoutes},
+		{"the same pods in another slice", hookService + hookSlice + strings.Replace(hookSlice, "name: hook-1,", "name: hook-2,", 1), intstr.FromInt32(443), hookRoutes},
 		{
 			"slices with other numbers for one name", hookService + hookSlice + `
 kind: EndpointSlice
@@ -233,6 +234,15 @@ metadata: {namespace: prod, name: hoook}
 				Detail:   "Thing x: spec.service names port 443 (https) of Service ns/hook, whose targetPort webhook no container has",
 				Expected: "a port named webhook in a container of each pod",
 				Notes:    []string{"pod hook-1 on node-b is ready, and has no such port"},
+			},
+		},
+		{
+			"pods with a port that has no name", hookService + slice(`[{port: 8080}, {name: ""}]`, `[{addresses: [10.244.1.7]}]`), intstr.FromInt32(443),
+			probe.Problem{
+				Reason:   probe.Lookup("target_port_not_found"),
+				Detail:   "Thing x: spec.service names port 443 (https) of Service ns/hook, whose targetPort webhook no container has",
+				Expected: "a port named webhook in a container of each pod",
+				Notes:    []string{"endpoint 10.244.1.7 is ready, and has no such port"},
 			},
 		},
 		{

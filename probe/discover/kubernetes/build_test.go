@@ -115,7 +115,11 @@ spec: {service: {namespace: ns, name: hook}, caBundle: CA}
 kind: APIService
 metadata: {name: b}
 spec: {service: {namespace: ns, name: hook}, caBundle: CA}
-`, caUntil(t, "first", first)))
+`, caUntil(t, "first", first))+withCA(`---
+kind: APIService
+metadata: {name: c}
+spec: {service: {namespace: ns, name: hook}, caBundle: CA}
+`, caUntil(t, "third", second.AddDate(0, 1, 0))))
 	faults := func() (ids []string) {
 		for _, target := range build(testConfig(), o).Common {
 			for _, f := range target.Faults[1:] { // behind that there is no Service

@@ -43,6 +43,10 @@ func readBundle(data []byte) *bundle {
 		if block, data = pem.Decode(data); block == nil {
 			break
 		}
+		if len(block.Headers) > 0 {
+			read.err = errors.New("holds a PEM block with headers")
+			continue
+		}
 		if block.Type != "CERTIFICATE" {
 			read.err = fmt.Errorf("holds a PEM block of type %q and no CERTIFICATE", block.Type)
 			continue
@@ -55,7 +59,7 @@ func readBundle(data []byte) *bundle {
 		if read.last == nil || c.NotAfter.After(read.last.NotAfter) {
 			read.last = c
 		}
-		pem.Encode(&certificates, &pem.Block{Type: block.Type, Bytes: block.Bytes})
+		pem.Encode(&certificates, block)
 	}
 	if read.last != nil {
 		read.err = nil

@@ -48,6 +48,7 @@ func TestTrust(t *testing.T) {
 		old, older       = caUntil(t, "old", past), caUntil(t, "older", past.Add(-time.Hour))
 
 		params = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+		headed = strings.Replace(old, "CERTIFICATE-----\n", "CERTIFICATE-----\nName: old\n\n", 1)
 		broken = "-----BEGIN CERTIFICATE-----\nBggqhkjOPQMBBw==\n-----END CERTIFICATE-----\n"
 	)
 	for _, tt := range []struct {
@@ -57,7 +58,7 @@ func TestTrust(t *testing.T) {
 		until        time.Time
 	}{
 		{"one CA", good, good, "", far.Add(1)},
-		{"the API server passes over what is none", "# our CA\n" + params + broken + good + "\n\n", good, "", far.Add(1)},
+		{"the API server passes over what is none", "# our CA\n" + params + headed + broken + good + "\n\n", good, "", far.Add(1)},
 		{"the last CA to expire decides", soon + good + old, soon + good + old, "", far.Add(1)},
 		{"a CA that expires soon", old + soon, old + soon, "", near.Add(1)},
 		{"a CA in its last second", last, last, "", today.Add(1)},
@@ -65,6 +66,7 @@ func TestTrust(t *testing.T) {
 		{"no PEM", "Cg==", "", "ca_bundle_invalid: Thing x: spec.caBundle holds no PEM block; it should begin, once decoded from base64, with -----BEGIN CERTIFICATE-----", time.Time{}},
 		{"base64 twice", base64.StdEncoding.EncodeToString([]byte(good)), "", "ca_bundle_invalid: Thing x: spec.caBundle is base64 of base64: encode the PEM once", time.Time{}},
 		{"no certificate", params, "", `ca_bundle_invalid: Thing x: spec.caBundle holds a PEM block of type "EC PARAMETERS" and no CERTIFICATE`, time.Time{}},
+		{"only a certificate with headers", headed, "", "ca_bundle_invalid: Thing x: spec.caBundle holds a PEM block with headers", time.Time{}},
 		{"no certificate that parses", broken, "", "ca_bundle_invalid: Thing x: spec.caBundle holds a certificate that does not parse: x509: malformed certificate", time.Time{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,7 +37,7 @@ endpoints:
 // enough.
 func checkWide(t *testing.T, c *Cluster, nodes, endpoints int) {
 	t.Helper()
-	probed := map[string]bool{}
+	probed, dials := map[string]bool{}, 0
 	for i := range nodes {
 		targets := c.Own(fmt.Sprintf("node-%d", i))
 		if len(targets) != 1 {
@@ -47,6 +47,7 @@ func checkWide(t *testing.T, c *Cluster, nodes, endpoints int) {
 		if routes[0] != hookRoutes[0] || slices.Contains(routes[1:], routes[0]) {
 			t.Errorf("node-%d dials %v", i, routes)
 		}
+		dials += len(routes) - 1
 		own := map[probe.Route]bool{}
 		for _, r := range routes[1:] {
 			own[r] = true
@@ -55,6 +56,9 @@ func checkWide(t *testing.T, c *Cluster, nodes, endpoints int) {
 		if len(own) < maxEndpoints || len(own) < len(routes)-1 {
 			t.Errorf("of %d endpoints node-%d dials %d, %d times", endpoints, i, len(own), len(routes)-1)
 		}
+	}
+	if dials > endpoints+nodes*maxEndpoints {
+		t.Errorf("%d nodes dial %d endpoints %d times", nodes, endpoints, dials)
 	}
 	if len(probed) != endpoints {
 		t.Errorf("%d nodes dial %d endpoints of %d", nodes, len(probed), endpoints)

@@ -57,6 +57,8 @@ func TestChallenge(t *testing.T) {
 			challenged + toSolver},
 		{"labels of another", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http01-solver: "true", acme.cert-manager.io/http-domain: "1", acme.cert-manager.io/http-token: "44564815"}`), challenged + `
   service_not_found: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
+		{"labels of something else", challengeYAML(`processing: true`) + solverYAML(`labels: {acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`),
+			"\nacme/shop/shop-1-2-3 acme/shop/shop-1-2-3 http://shop.example.com/.well-known/acme-challenge/tok undialled"},
 		{"in another namespace", challengeYAML(pending) + strings.ReplaceAll(owned, "namespace: shop", "namespace: other"), challenged + `
   service_not_found: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
 		{"not set up yet", challengeYAML(`processing: true`), "\nacme/shop/shop-1-2-3 acme/shop/shop-1-2-3 http://shop.example.com/.well-known/acme-challenge/tok undialled"},

@@ -179,7 +179,7 @@ func equal[T comparable](a, b *T) bool {
 func intersect(a, b string) (string, bool) {
 	inside := func(host, pattern string) bool {
 		suffix, wildcard := strings.CutPrefix(pattern, "*")
-		return pattern == "" || host == pattern || wildcard && host != "" && strings.HasSuffix(strings.TrimPrefix(host, "*"), suffix)
+		return pattern == "" || host == pattern || wildcard && strings.HasSuffix(strings.TrimPrefix(host, "*"), suffix)
 	}
 	switch {
 	case inside(a, b):

@@ -25,7 +25,11 @@ kind: HTTPRoute
 metadata: {name: shop, namespace: shop}
 spec:
   parentRefs: [{name: web, namespace: infra}]
-  hostnames: [shop.example.com, plain.test]
+  hostnames: [shop.example.com, plain.test, plain.test]
+status:
+  parents:
+  - parentRef: {name: web, namespace: infra}
+    conditions: [{type: ResolvedRefs, status: "False"}]
 ---
 kind: HTTPRoute
 metadata: {name: redirect, namespace: infra}
@@ -38,6 +42,12 @@ metadata: {name: of-a-service, namespace: infra}
 spec:
   parentRefs: [{group: "", kind: Service, name: web}]
   hostnames: [mesh.test]
+---
+kind: HTTPRoute
+metadata: {name: of-another-kind, namespace: infra}
+spec:
+  parentRefs: [{kind: Service, name: web}, {group: example.com, name: web}]
+  hostnames: [other.test]
 ---
 kind: HTTPRoute
 metadata: {name: refused, namespace: other}
@@ -94,6 +104,8 @@ func TestGatewayHosts(t *testing.T) {
 	}{
 		{"any of any", `{name: l, port: 443, protocol: HTTPS}`, `{parentRefs: [{name: g}]}`, "gateway/ns/g/l/* gateway_unnamed https://203.0.113.9/"},
 		{"any of any, plain", `{name: l, port: 80, protocol: HTTP}`, `{parentRefs: [{name: g}]}`, "gateway/ns/g/l/* gateway_http http://203.0.113.9/"},
+		{"any of any, plain beside https", `{name: l, port: 80, protocol: HTTP}, {name: m, port: 443, protocol: HTTPS}`, `{parentRefs: [{name: g}]}`, "gateway/ns/g/l/* gateway_http http://203.0.113.9/"},
+		{"some of any beside https", `{name: l, port: 80, protocol: HTTP}, {name: m, port: 443, protocol: HTTPS}`, `{parentRefs: [{name: g}], hostnames: [a.test]}`, "gateway/ns/g/l/a.test gateway_redirect http://a.test/"},
 		{"no route", `{name: l, port: 443, protocol: HTTPS, hostname: a.test}`, `{}`, "gateway/ns/g/l/a.test gateway_https https://a.test/"},
 		{"no route, plain", `{name: l, port: 80, protocol: HTTP, hostname: a.test}`, `{}`, ""},
 		{"the listener's", `{name: l, port: 443, protocol: HTTPS, hostname: a.test}`, `{parentRefs: [{name: g}]}`, "gateway/ns/g/l/a.test gateway_https https://a.test/"},

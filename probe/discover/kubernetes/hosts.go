@@ -108,7 +108,7 @@ func (s site) url(host string) string {
 // covers reports whether a client takes a certificate for the pattern as one for the
 // host: a wildcard stands for one label (RFC 6125, Section 6.4.3).
 func covers(pattern, host string) bool {
-	if suffix, ok := strings.CutPrefix(pattern, "*."); ok && host != pattern {
+	if suffix, ok := strings.CutPrefix(pattern, "*."); ok {
 		_, rest, _ := strings.Cut(host, ".")
 		return rest == suffix
 	}

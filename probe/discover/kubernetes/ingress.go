@@ -149,7 +149,7 @@ func securedHosts(all []*networkingv1.Ingress) map[string]bool {
 	hosts := map[string]bool{}
 	for _, i := range all {
 		for _, rule := range i.Spec.Rules {
-			if rule.Host != "" && secures(i, rule.Host) {
+			if secures(i, rule.Host) {
 				hosts[rule.Host] = true
 			}
 		}
@@ -191,10 +191,10 @@ func orphaned(i *networkingv1.Ingress, pattern string) bool {
 	})
 }
 
-// nearsAnother reports whether the host of a TLS entry comes near that of a rule
-// without TLS.
+// nearsAnother reports whether the host of a TLS entry comes near that of any rule:
+// of one that has TLS it may be another name.
 func nearsAnother(i *networkingv1.Ingress, pattern string) bool {
 	return slices.ContainsFunc(i.Spec.Rules, func(r networkingv1.IngressRule) bool {
-		return !secures(i, r.Host) && nearHost(pattern, r.Host) != ""
+		return nearHost(pattern, r.Host) != ""
 	})
 }

@@ -218,6 +218,7 @@ func TestIngressTLSHosts(t *testing.T) {
 		{"shortened", "hskim.example", "hskim.example.com", []string{"hskim.example -> hskim.example.com"}, nil},
 		{"another altogether", "a.test", "b.test", []string{"a.test -> b.test"}, nil},
 		{"one is near", "a.example", "a.example.com, plain.test", []string{"a.example -> a.example.com"}, []string{"plain.test"}},
+		{"another name of one that has it", "a.test, www.a.test", "www.a.test, plain.test", nil, []string{"plain.test"}},
 		{"below", "www.a.test", "a.test", []string{"www.a.test -> a.test"}, nil},
 		{"above", "a.test", "www.a.test", []string{"a.test -> www.a.test"}, nil},
 		{"a wildcard is one label", "'*.a.test'", "x.y.a.test", []string{"*.a.test -> x.y.a.test"}, nil},

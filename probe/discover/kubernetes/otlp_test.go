@@ -157,6 +157,27 @@ func TestOTLPPeerAuthentication(t *testing.T) {
 	}
 }
 
+// Without a targetPort the pods' port is the Service's.
+func TestOTLPTargetPort(t *testing.T) {
+	for _, tt := range []struct{ port, want string }{
+		{`{name: grpc-otlp, port: 4317}`, "plaintext"},
+		{`{name: grpc-otlp, port: 4317, targetPort: 5317}`, "permissive"},
+		{`{name: grpc-otlp, port: 4317, targetPort: otlp}`, "mtls"},
+	} {
+		o := parse(t, collectorYAML(``, tt.port)+`
+kind: PeerAuthentication
+metadata: {name: otel, namespace: monitoring}
+spec:
+  selector: {matchLabels: {app: otel}}
+  mtls: {mode: STRICT}
+  portLevelMtls: {4317: {mode: DISABLE}, 5317: {mode: PERMISSIVE}}
+`)
+		if got := ofKind(t, kindOTLP, o)[0].Module.Prober.(*probe.OTLPProber).Expect; got != tt.want {
+			t.Errorf("%s: expects %q, want %q", tt.port, got, tt.want)
+		}
+	}
+}
+
 func TestPortNameHidesProtocol(t *testing.T) {
 	for _, tt := range []struct {
 		port string

@@ -41,7 +41,7 @@ func helpLines(fix string) []string {
 	return lines
 }
 
-var placeholder = regexp.MustCompile(`\bhttps?://HOST/|\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE|INGRESS|GATEWAY|WEBHOOK|APISERVICE|CHALLENGE)\b`)
+var placeholder = regexp.MustCompile(`\bhttps?://HOST/|\b(HOST:PORT|HOST|ADDRESS|NAMESPACE|SERVICE|INGRESS|GATEWAY|WEBHOOK|APISERVICE|CHALLENGE|validatingwebhookconfiguration)\b`)
 
 // fillIn puts what is known of the target in the place of a fix's placeholders.
 // What is not known, and what a shell might not take as one plain word, stays for
@@ -59,6 +59,9 @@ func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
 		"WEBHOOK":       t.Labels.Get("configuration"),
 		"APISERVICE":    t.Labels.Get("apiservice"),
 		"CHALLENGE":     t.Labels.Get("challenge"),
+	}
+	if t.Labels.Get("admission") == "mutating" {
+		known["validatingwebhookconfiguration"] = "mutatingwebhookconfiguration"
 	}
 	if host != "" && port != "" {
 		known["HOST:PORT"] = net.JoinHostPort(host, port)

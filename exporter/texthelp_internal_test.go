@@ -26,6 +26,8 @@ func TestFillIn(t *testing.T) {
 		{"labels", "a:1", "kubectl -n NAMESPACE get svc SERVICE", "kubectl -n kong get svc SERVICE", map[string]string{"namespace": "kong"}, at},
 		{"objects of a cluster", "a:1", "INGRESS GATEWAY WEBHOOK APISERVICE CHALLENGE", "i g w.x v1.metrics.k8s.io c",
 			map[string]string{"ingress": "i", "gateway": "g", "configuration": "w.x", "apiservice": "v1.metrics.k8s.io", "challenge": "c"}, at},
+		{"a mutating webhook", "a:1", "kubectl get validatingwebhookconfiguration WEBHOOK", "kubectl get mutatingwebhookconfiguration kong",
+			map[string]string{"configuration": "kong", "admission": "mutating"}, at},
 		{"not for a shell", "$(reboot):1", "ping HOST", "ping HOST", nil, at},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func (b *builder) webhooks() {
 			w := &c.Webhooks[i]
 			name := webhookName(c.Name, w.Name)
 			taken[name] = true
-			b.webhook(c, i, name, webhook{w.Name, w.ClientConfig, w.Rules, w.FailurePolicy, w.TimeoutSeconds})
+			b.webhook(c, i, name, webhook{"validating", w.Name, w.ClientConfig, w.Rules, w.FailurePolicy, w.TimeoutSeconds})
 		}
 	}
 	for _, c := range b.objects.mutatingWebhooks {
@@ -28,7 +28,7 @@ func (b *builder) webhooks() {
 			if taken[name] {
 				name += "/mutating"
 			}
-			b.webhook(c, i, name, webhook{w.Name, w.ClientConfig, w.Rules, w.FailurePolicy, w.TimeoutSeconds})
+			b.webhook(c, i, name, webhook{"mutating", w.Name, w.ClientConfig, w.Rules, w.FailurePolicy, w.TimeoutSeconds})
 		}
 	}
 }
@@ -39,11 +39,12 @@ func webhookName(configuration, webhook string) string {
 
 // A webhook is what validating and mutating ones have in common.
 type webhook struct {
-	name    string
-	client  admissionv1.WebhookClientConfig
-	rules   []admissionv1.RuleWithOperations
-	failure *admissionv1.FailurePolicyType
-	timeout *int32 // in seconds
+	admission string // validating or mutating
+	name      string
+	client    admissionv1.WebhookClientConfig
+	rules     []admissionv1.RuleWithOperations
+	failure   *admissionv1.FailurePolicyType
+	timeout   *int32 // in seconds
 }
 
 // webhook makes a target of the i-th webhook of a configuration. The nils are what
@@ -54,6 +55,7 @@ func (b *builder) webhook(of metav1.Object, i int, name string, w webhook) {
 	}
 	labels := map[string]string{
 		"kind":          kindWebhook,
+		"admission":     w.admission,
 		"configuration": of.GetName(),
 		"webhook":       w.name,
 	}

@@ -76,7 +76,7 @@ webhooks:
 			Address: "kong.gone.svc:8443", ServerName: "kong.gone.svc",
 			Module: moduleUnverified,
 			Labels: probe.LabelsOf(map[string]string{
-				"kind": "webhook", "configuration": "kong", "webhook": "gone.kong.example",
+				"kind": "webhook", "admission": "mutating", "configuration": "kong", "webhook": "gone.kong.example",
 				"namespace": "gone", "service": "kong",
 			}),
 			Schedule: usual,
@@ -99,7 +99,7 @@ webhooks:
 			Module:  moduleTLS,
 			Trust:   probe.Trust{System: true},
 			Labels: probe.LabelsOf(map[string]string{
-				"kind": "webhook", "configuration": "kong", "webhook": "url.kong.example",
+				"kind": "webhook", "admission": "validating", "configuration": "kong", "webhook": "url.kong.example",
 				"failure_policy": "Fail", "webhook_timeout": "30s",
 			}),
 			Schedule: usual,
@@ -110,7 +110,7 @@ webhooks:
 			Module:  moduleTLS,
 			Trust:   probe.Trust{PEM: ca},
 			Labels: probe.LabelsOf(map[string]string{
-				"kind": "webhook", "configuration": "kong", "webhook": "url.kong.example",
+				"kind": "webhook", "admission": "mutating", "configuration": "kong", "webhook": "url.kong.example",
 			}),
 			Schedule: usual,
 		},
@@ -120,7 +120,7 @@ webhooks:
 			Module: moduleTLS,
 			Trust:  probe.Trust{PEM: ca},
 			Labels: probe.LabelsOf(map[string]string{
-				"kind": "webhook", "configuration": "kong", "webhook": "validations.kong.example",
+				"kind": "webhook", "admission": "validating", "configuration": "kong", "webhook": "validations.kong.example",
 				"namespace": "ns", "service": "hook", "failure_policy": "Ignore", "webhook_timeout": "3s",
 				"intercepts": "CREATE,UPDATE ingresses.networking.k8s.io; * pods/exec,*,pods.apps/exec,*.apps",
 			}),
@@ -133,7 +133,7 @@ webhooks:
 			Module: moduleTLS,
 			Trust:  probe.Trust{System: true},
 			Labels: probe.LabelsOf(map[string]string{
-				"kind": "webhook", "configuration": "kong", "webhook": "validations.kong.example",
+				"kind": "webhook", "admission": "mutating", "configuration": "kong", "webhook": "validations.kong.example",
 				"namespace": "ns", "service": "hook",
 			}),
 			Schedule: usual,

@@ -33,14 +33,14 @@ type Config struct {
 
 // A Handler serves all that people and machines read.
 type Handler struct {
+	control
+	reloads
 	mux     *http.ServeMux
 	store   *Store
 	runner  *probe.Runner
 	modules func() map[string]*probe.Module
 	allow   func() probe.AllowList
 	sources func() []Source
-	reload  func() error
-	ready   func() error
 	node    string
 	version string
 	log     *slog.Logger
@@ -57,8 +57,8 @@ func New(c Config) *Handler {
 		modules: c.Modules,
 		allow:   c.Allow,
 		sources: c.Sources,
-		reload:  c.Reload,
-		ready:   c.Ready,
+		control: newControl(c.Reload, c.Ready, agentPaths),
+		reloads: newReloads(),
 		node:    c.Node,
 		version: c.Version,
 		log:     c.Log,
@@ -71,22 +71,18 @@ func New(c Config) *Handler {
 	if h.allow == nil {
 		h.allow = func() probe.AllowList { return nil }
 	}
-	if h.reload == nil {
-		h.reload = func() error { return nil }
-	}
-	if h.ready == nil {
-		h.ready = func() error { return nil }
-	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	if h.sources == nil {
 		h.sources = func() []Source { return nil }
 	}
-	h.meters = newMeters(c.Registry, c.Store.phases, h.sources)
+	h.meters = newMeters(c.Registry, c.Store.phases, h.sources, h.reloads)
 	h.mux = h.routes()
 	return h
 }
+
+const agentPaths = "/, /metrics, /probe?target=NAME, /targets, /results, /-/healthy or /-/ready"
 
 func (h *Handler) routes() *http.ServeMux {
 	mux := http.NewServeMux()
@@ -94,12 +90,8 @@ func (h *Handler) routes() *http.ServeMux {
 	mux.HandleFunc("/probe", h.probe) // by any method, as blackbox_exporter
 	mux.HandleFunc("GET /targets", h.listTargets)
 	mux.HandleFunc("GET /results", h.listResults)
-	mux.HandleFunc("GET /-/healthy", h.healthy)
-	mux.HandleFunc("GET /-/ready", h.readiness)
-	mux.HandleFunc("POST /-/reload", h.reloadConfig)
 	mux.HandleFunc("GET /{$}", h.landing)
-	mux.HandleFunc("GET /style.css", h.style)
-	mux.HandleFunc("/", misdirected)
+	h.control.routes(mux)
 	return mux
 }
 
@@ -108,45 +100,4 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// What is shown holds what peers chose: no browser may take it for another type.
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	h.mux.ServeHTTP(w, r)
-}
-
-// healthy answers for as long as the process serves at all.
-func (h *Handler) healthy(w http.ResponseWriter, _ *http.Request) {
-	writePlain(w, http.StatusOK, "healthy")
-}
-
-func (h *Handler) readiness(w http.ResponseWriter, _ *http.Request) {
-	if err := h.ready(); err != nil {
-		writePlain(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
-		return
-	}
-	writePlain(w, http.StatusOK, "ready")
-}
-
-func (h *Handler) reloadConfig(w http.ResponseWriter, _ *http.Request) {
-	if err := h.reload(); err != nil {
-		writePlain(w, http.StatusInternalServerError, "the configuration in force stays: "+err.Error())
-		return
-	}
-	writePlain(w, http.StatusOK, "reloaded")
-}
-
-// misdirected answers what asks for a path or by a method that there is not.
-func misdirected(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path == "/-/reload":
-		w.Header().Set("Allow", http.MethodPost)
-		writePlain(w, http.StatusMethodNotAllowed, "/-/reload takes a POST: curl -X POST")
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		writePlain(w, http.StatusMethodNotAllowed, "this path takes a GET, and no "+printable(r.Method))
-	default:
-		writePlain(w, http.StatusNotFound, "nothing is here: see /, /metrics, /probe?target=NAME, /targets, /results, /-/healthy or /-/ready")
-	}
-}
-
-func writePlain(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write([]byte(text + "\n"))
 }

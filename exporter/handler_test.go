@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"tlsprobe/exporter"
 	"tlsprobe/probe"
@@ -78,6 +79,35 @@ func TestLandingPage(t *testing.T) {
 	}
 	if style := get(t, newHandler(populated()), "/style.css"); style.Header.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Error("no style sheet")
+	}
+}
+
+// How old the targets of each source are shows where people look.
+func TestSourcesAreShown(t *testing.T) {
+	h := exporter.New(exporter.Config{Store: exporter.NewStore(nil), Runner: probe.NewRunner(""), Sources: func() []exporter.Source {
+		return []exporter.Source{
+			{Name: "http://hub/", Updated: time.Now().Add(-5 * time.Minute), Targets: 7, Err: errors.New("<away>")},
+			{Name: "http://new/"},
+		}
+	}})
+	page := body(t, get(t, h, "/"))
+	for _, want := range []string{"<td>http://hub/</td><td>7</td>", "5 min ago", "&lt;away&gt;", "none yet"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	var list struct {
+		Sources []struct {
+			Name, Updated, Error string
+			Age                  float64 `json:"age_seconds"`
+			Targets              int
+		}
+	}
+	if err := json.NewDecoder(get(t, h, "/targets").Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	if hub := list.Sources[0]; len(list.Sources) != 2 || hub.Age < 300 || hub.Targets != 7 || hub.Error != "<away>" || hub.Updated == "" {
+		t.Errorf("sources %+v", list.Sources)
 	}
 }
 

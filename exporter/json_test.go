@@ -2,6 +2,7 @@ package exporter_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -63,7 +64,9 @@ func TestSchemaDocumented(t *testing.T) {
 		}
 		collectKeys(v, used)
 	}
-	h := newHandler(populated())
+	h := exporter.New(exporter.Config{Store: populated(), Runner: probe.NewRunner(""), Sources: func() []exporter.Source {
+		return []exporter.Source{{Name: "a", Updated: time.Now(), Err: errors.New("b")}}
+	}})
 	for _, path := range []string{"/targets", "/results"} {
 		var v any
 		if err := json.NewDecoder(get(t, h, path).Body).Decode(&v); err != nil {

@@ -12,28 +12,24 @@ import (
 // better than the store: few series, counted as things happen.
 type meters struct {
 	lateness       prometheus.Histogram
-	reloadOK       prometheus.Gauge
-	reloadTime     prometheus.Gauge
 	registry       *prometheus.Registry
 	phaseDurations *prometheus.HistogramVec
 }
 
 // newMeters registers all in reg, or in a registry of its own.
-func newMeters(reg *prometheus.Registry, phases *prometheus.HistogramVec, sources func() []Source) *meters {
+func newMeters(reg *prometheus.Registry, phases *prometheus.HistogramVec, sources func() []Source, loaded reloads) *meters {
 	if reg == nil {
 		reg = prometheus.NewRegistry()
 	}
 	m := &meters{
 		lateness:       prometheus.NewHistogram(nativeHistogram("tlsprobe_scheduler_lateness_seconds", .001, .01, .1, 1)),
-		reloadOK:       prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_successful")),
-		reloadTime:     prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_success_timestamp_seconds")),
 		registry:       reg,
 		phaseDurations: phases,
 	}
 	reg.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		version.NewCollector("tlsprobe"),
-		m.lateness, m.reloadOK, m.reloadTime, m.phaseDurations,
+		m.lateness, loaded.good, loaded.time, m.phaseDurations,
 		newSourceCollector(sources),
 	)
 	return m
@@ -63,11 +59,3 @@ func newPhaseHistogram() *prometheus.HistogramVec {
 
 // ObserveLateness notes how long after its time a scheduled run started.
 func (h *Handler) ObserveLateness(late time.Duration) { h.meters.lateness.Observe(late.Seconds()) }
-
-// ConfigLoaded notes how an attempt to load the configuration ended.
-func (h *Handler) ConfigLoaded(err error) {
-	h.meters.reloadOK.Set(boolean(err == nil))
-	if err == nil {
-		h.meters.reloadTime.SetToCurrentTime()
-	}
-}

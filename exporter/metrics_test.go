@@ -262,7 +262,7 @@ func TestMetricsOfManyTargets(t *testing.T) {
 				t.Errorf("%d times %q", n, head)
 			}
 		}
-		if len(series) != 2*many || len(heads) < 2*len(exporter.DescribedMetrics())-10 {
+		if len(series) != 2*many || len(heads) < 2*len(exporter.AgentMetrics())-10 {
 			t.Errorf("%d series of a family of %d, %d lines of heads", len(series), 2*many, len(heads))
 		}
 	}
@@ -298,10 +298,15 @@ func TestMetricsGzip(t *testing.T) {
 	}
 }
 
-// TestMetricsLint holds what is served against promlint and the table, for
-// /metrics and /probe?format=metrics.
+// TestMetricsLint holds what an agent serves against promlint and the table.
 func TestMetricsLint(t *testing.T) {
-	text := body(t, get(t, fullHandler(), "/metrics"))
+	lint(t, fullHandler(), exporter.AgentMetrics())
+}
+
+// lint holds what h serves at /metrics against promlint and what is described.
+func lint(t *testing.T, h http.Handler, described map[string][]string) {
+	t.Helper()
+	text := body(t, get(t, h, "/metrics"))
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +319,6 @@ func TestMetricsLint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	described := exporter.DescribedMetrics()
 	for name, f := range families {
 		if !strings.HasPrefix(name, "tlsprobe_") {
 			continue

@@ -12,6 +12,9 @@ func MetricsTable() string {
 	writeTable(&b, metricTable)
 	b.WriteString(sourcePreface)
 	writeTable(&b, sourceMetrics)
+	b.WriteString(hubPreface)
+	writeTable(&b, hubMetrics)
+	b.WriteString(processPreface)
 	b.WriteString(probePreface)
 	writeTable(&b, rows(probeMetrics))
 	b.WriteString(sslPreface)
@@ -50,9 +53,16 @@ Where the targets come from, of agents and hubs:
 
 `
 
-const probePreface = `
-The metrics of the Go runtime and of the process are there too, under their usual names.
+const hubPreface = `
+A hub has these of its own, and of an agent's those about its configuration and its build:
 
+`
+
+const processPreface = `
+The metrics of the Go runtime and of the process are there too, under their usual names.
+`
+
+const probePreface = `
 ## /probe?format=metrics
 
 What one probe found, under blackbox_exporter's names.

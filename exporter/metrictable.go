@@ -67,7 +67,7 @@ var metricTable = []metric{
 
 // described returns the row of this name.
 func described(name string) metric {
-	for _, table := range [][]metric{metricTable, sourceMetrics} {
+	for _, table := range [][]metric{metricTable, sourceMetrics, hubMetrics} {
 		for _, m := range table {
 			if m.name == name {
 				return m

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	_ "embed"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type page struct {
 	Node, Version                 string
 	Failing, Warning, Pending, OK int
 	Rows                          []row
+	Sources                       []sourceRow
 	Left                          int // targets that are not listed
 }
 
@@ -49,9 +51,13 @@ func (page) Title(id string) string {
 
 // landing serves /: links to all there is, and the targets, those that fail first.
 func (h *Handler) landing(w http.ResponseWriter, _ *http.Request) {
+	writePage(w, h.log, pageTemplate, h.newPage())
+}
+
+func writePage(w http.ResponseWriter, log *slog.Logger, as *template.Template, page any) {
 	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, h.newPage()); err != nil {
-		h.log.Error("the landing page could not be written", "err", err)
+	if err := as.Execute(&body, page); err != nil {
+		log.Error("the landing page could not be written", "err", err)
 		http.Error(w, "the page could not be written: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -60,13 +66,13 @@ func (h *Handler) landing(w http.ResponseWriter, _ *http.Request) {
 	w.Write(body.Bytes())
 }
 
-func (h *Handler) style(w http.ResponseWriter, _ *http.Request) {
+func style(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/css; charset=utf-8")
 	w.Write(styleCSS)
 }
 
 func (h *Handler) newPage() page {
-	p := page{Node: h.node, Version: h.version}
+	p := page{Node: h.node, Version: h.version, Sources: sourceRows(h.sources(), h.store.now())}
 	for _, v := range h.store.Views() {
 		r := newRow(v, h.store.now())
 		*[]*int{&p.Failing, &p.Warning, &p.Pending, &p.OK}[r.rank]++

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
@@ -13,6 +12,8 @@ import (
 	"github.com/prometheus/common/version"
 	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
+
+	"tlsprobe/probe/discover"
 )
 
 const agentHelp = `It probes the configuration's targets on schedule and serves what it finds: /metrics for Prometheus,
@@ -66,34 +67,12 @@ func (f *agentFlags) run(ctx context.Context) error {
 	node := cmp.Or(f.node, defaultNode())
 	log.Info("Starting tlsprobe", "version", version.Info(), "build", version.BuildContext(), "node", node)
 
-	file := &configFile{path: f.configFile, log: log}
+	file := &configFile{path: f.configFile, log: log, parse: discover.Parse}
 	a := newAgent(agentConfig{log: log, node: node, concurrency: f.concurrency, reload: file.reload})
 	file.apply, file.tried = a.apply, a.handler.ConfigLoaded
 	if file.reload() != nil {
 		return &exit{exitProblem, nil} // the log has said it all
 	}
 
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	hangup, stopHangups := hangups()
-	defer stopHangups()
-	server := newServer(ctx, a.handler, log)
-	served := make(chan error, 1)
-	go func() { served <- web.ListenAndServe(server, f.web, log) }()
-	var parts sync.WaitGroup
-	parts.Go(func() { a.run(ctx) })
-	parts.Go(func() { file.watch(ctx, hangup) })
-
-	var err error
-	select {
-	case <-ctx.Done():
-		log.Info("Stopping")
-		drain(server)
-		<-served
-	case err = <-served:
-		err = &exit{exitProblem, fmt.Errorf("serving: %w", err)}
-	}
-	cancel()
-	parts.Wait()
-	return err
+	return serve(ctx, f.web, a.handler, log, a.run, file.watch)
 }

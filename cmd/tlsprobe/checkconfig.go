@@ -16,20 +16,27 @@ const checkConfigHelp = `It reports every error at once, each with file:line:col
 instead. A file that the configuration names and that cannot be used is a warning only, as it may be there
 on the machine where the agent runs. Nothing is dialled.
 
-Example:
+Examples:
   tlsprobe check-config config.yaml
+  tlsprobe check-config --hub hub.yaml
 
 Exit code: 0 the file is good, 1 it has errors, 2 it cannot be read or wrong usage.
 `
 
 func addCheckConfig(app *kingpin.Application) {
 	cmd := app.Command("check-config", "Check a configuration file and report all its errors.").HelpLong(checkConfigHelp)
+	hub := cmd.Flag("hub", "It is the configuration of a hub.").Bool()
 	file := cmd.Arg("file", "The configuration file.").Required().String()
-	cmd.Action(func(*kingpin.ParseContext) error { return checkConfig(os.Stdout, *file) })
+	cmd.Action(func(*kingpin.ParseContext) error {
+		if *hub {
+			return checkConfig(os.Stdout, *file, discover.ParseHub)
+		}
+		return checkConfig(os.Stdout, *file, discover.Parse)
+	})
 }
 
-func checkConfig(w io.Writer, file string) error {
-	config, err := readConfig(file)
+func checkConfig(w io.Writer, file string, parse func(string, []byte) (*discover.Config, error)) error {
+	config, err := readConfig(file, parse)
 	var wrong discover.Errors
 	if errors.As(err, &wrong) {
 		for _, e := range wrong {
@@ -54,10 +61,10 @@ func checkConfig(w io.Writer, file string) error {
 }
 
 // readConfig reads a configuration file.
-func readConfig(file string) (*discover.Config, error) {
+func readConfig(file string, parse func(string, []byte) (*discover.Config, error)) (*discover.Config, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	return discover.Parse(file, data)
+	return parse(file, data)
 }

@@ -12,12 +12,13 @@ import (
 	"tlsprobe/probe/discover"
 )
 
-// A configFile loads the agent's configuration, and loads it again when it is
+// A configFile loads the configuration of an agent or a hub, and loads it again when it is
 // told to or when the file's content has changed. What cannot be used changes
 // nothing: the last good configuration stays.
 type configFile struct {
 	path  string
 	log   *slog.Logger
+	parse func(file string, data []byte) (*discover.Config, error)
 	apply func(*discover.Config) // takes a good one over
 	tried func(error)            // told how each attempt ended
 
@@ -60,7 +61,7 @@ func (f *configFile) load(data []byte, err error) error {
 	f.seen = fingerprint(data, err)
 	var config *discover.Config
 	if err == nil {
-		config, err = discover.Parse(f.path, data)
+		config, err = f.parse(f.path, data)
 	}
 	f.tried(err)
 	if err != nil {
@@ -116,4 +117,18 @@ func (f *configFile) watch(ctx context.Context, hangup <-chan os.Signal) {
 			f.poll()
 		}
 	}
+}
+
+// newest holds the newest configuration until it is taken over.
+type newest chan *discover.Config
+
+func newNewest() newest { return make(newest, 1) }
+
+// put replaces what has not been taken over. It is not called concurrently.
+func (n newest) put(c *discover.Config) {
+	select {
+	case <-n:
+	default:
+	}
+	n <- c
 }

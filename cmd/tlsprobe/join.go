@@ -26,10 +26,9 @@ type agent struct {
 	schedule *schedule.Scheduler
 	handler  *exporter.Handler
 
-	mu      sync.Mutex // guards apply
 	config  atomic.Pointer[discover.Config]
-	changes chan *discover.Config // what run has not taken over yet; holds the newest
-	known   atomic.Bool           // targets have been set
+	changes newest      // what run has not taken over yet
+	known   atomic.Bool // targets have been set
 }
 
 // An agentConfig is what the agents of the two commands differ in.
@@ -46,7 +45,7 @@ func newAgent(c agentConfig) *agent {
 		agentConfig: c,
 		store:       exporter.NewStore(nil),
 		runner:      probe.NewRunner(c.node),
-		changes:     make(chan *discover.Config, 1),
+		changes:     newNewest(),
 	}
 	a.config.Store(&discover.Config{Modules: probe.BuiltinModules()})
 	a.handler = exporter.New(exporter.Config{
@@ -74,14 +73,8 @@ func newAgent(c agentConfig) *agent {
 // apply makes c the configuration. What c says of targets takes effect while run
 // runs.
 func (a *agent) apply(c *discover.Config) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.config.Store(c)
-	select {
-	case <-a.changes:
-	default:
-	}
-	a.changes <- c
+	a.changes.put(c)
 }
 
 // ready returns why nothing is being probed yet, or nil. It never depends on what

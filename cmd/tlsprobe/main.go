@@ -34,6 +34,7 @@ func run(args []string) int {
 	app.Version(version.Print("tlsprobe"))
 	app.HelpFlag.Short('h').Help("Show this help.")
 	addAgent(app)
+	addHub(app)
 	addProbe(app)
 	addExplain(app)
 	addCheckConfig(app)

@@ -33,7 +33,7 @@ func (f *probeFlags) resolve() ([]*probe.Target, error) {
 	config := &discover.Config{Modules: probe.BuiltinModules()}
 	if f.configFile != "" {
 		var err error
-		if config, err = readConfig(f.configFile); err != nil {
+		if config, err = readConfig(f.configFile, discover.Parse); err != nil {
 			return nil, err
 		}
 	}

@@ -31,12 +31,13 @@ func (a *agent) discover(ctx context.Context) {
 
 // start runs the sources of c and returns what stops them and waits for them.
 func (a *agent) start(ctx context.Context, c *discover.Config, shadowed func(*probe.Target)) (stop func()) {
+	report := func(s discover.SourceStatus) { logSource(a.log, s) }
 	for _, source := range c.Sources {
 		switch s := source.(type) {
 		case *discover.HTTPSource:
-			s.Node, s.Report = a.node, a.logSource
+			s.Node, s.Report = a.node, report
 		case *discover.KubernetesSource:
-			s.Node, s.Pace, s.Report, s.Resource = a.node, schedule.Pace, a.logSource, logResource(a.log)
+			s.Node, s.Pace, s.Report, s.Resource = a.node, schedule.Pace, report, logResource(a.log)
 		}
 	}
 	c.Shadowed = shadowed
@@ -88,17 +89,17 @@ func kubernetesSource(s *discover.KubernetesSource) exporter.Source {
 }
 
 // logSource writes how a source fares: it is told of changes only.
-func (a *agent) logSource(s discover.SourceStatus) {
-	attrs := []any{"source", s.Source, "targets", s.Targets}
+func logSource(log *slog.Logger, s discover.SourceStatus) {
+	attrs := []any{"name", s.Source, "targets", s.Targets}
 	if s.Err == nil {
-		a.log.Info("A source answers", attrs...)
+		log.Info("A source answers", attrs...)
 		return
 	}
 	if s.LastSuccess.IsZero() {
-		a.log.Warn("A source is in trouble; there is no list of its targets yet", append(attrs, "err", s.Err)...)
+		log.Warn("A source is in trouble; there is no list of its targets yet", append(attrs, "err", s.Err)...)
 		return
 	}
-	a.log.Warn("A source is in trouble; what it sent last stays", append(attrs, "from", s.LastSuccess, "err", s.Err)...)
+	log.Warn("A source is in trouble; what it sent last stays", append(attrs, "as_of", s.LastSuccess, "err", s.Err)...)
 }
 
 // logResource returns what writes how the watch of a resource fares: it is told of

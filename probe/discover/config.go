@@ -37,6 +37,11 @@ type Config struct {
 // files start from the file's folder. The error is [Errors], with all that is
 // wrong; files that the configuration names are left to [Config.CheckFiles].
 func Parse(file string, data []byte) (*Config, error) {
+	return parse(file, data, func(*decoder, *grammar) {})
+}
+
+// parse is [Parse] with a further check.
+func parse(file string, data []byte, check func(*decoder, *grammar)) (*Config, error) {
 	root, syntax := parseYAML(file, data)
 	if syntax != nil {
 		return nil, Errors{syntax}
@@ -52,6 +57,7 @@ func Parse(file string, data []byte) (*Config, error) {
 	for i := range g.Sources {
 		c.Sources = append(c.Sources, d.source(&g.Sources[i], indexed("sources", i), rules))
 	}
+	check(d, &g)
 	if len(d.errs) > 0 {
 		d.errs.sort()
 		return nil, d.errs

@@ -233,6 +233,34 @@ func TestHTTPSourceAsksByETag(t *testing.T) {
 	}
 }
 
+// A hub is told whose list is wanted, unless the URL says it.
+func TestHTTPSourceAsksForItsNode(t *testing.T) {
+	asked := make(chan string, 1000)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.RawQuery }))
+	defer server.Close()
+	for path, want := range map[string]string{
+		"/":                "node=node+a%26b",
+		"/?x=y":            "node=node+a%26b&x=y",
+		"/?node=other&b=c": "node=other&b=c",
+		"/?node=":          "node=",
+	} {
+		c := parse(t, source(server.URL+path, ""))
+		s := c.Sources[0].(*discover.HTTPSource)
+		s.Node = "node a&b"
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Run(ctx, func([]*probe.Target) {}) }()
+		if got := next(t, asked); got != want {
+			t.Errorf("%s is asked as ?%s, want ?%s", path, got, want)
+		}
+		cancel()
+		next(t, done)
+		for len(asked) > 0 {
+			<-asked
+		}
+	}
+}
+
 func TestHTTPSourceUnpacks(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {

@@ -1,0 +1,96 @@
+package exporter
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// control answers what asks about the process itself, of an agent or a hub.
+type control struct {
+	reload func() error // loads the configuration anew
+	ready  func() error // why it is not ready yet: never because of results
+	paths  string       // what else there is, for those who are lost
+}
+
+// newControl returns a control; functions that are nil stand for nothing to say.
+func newControl(reload, ready func() error, paths string) control {
+	nothing := func() error { return nil }
+	if reload == nil {
+		reload = nothing
+	}
+	if ready == nil {
+		ready = nothing
+	}
+	return control{reload, ready, paths}
+}
+
+func (c control) routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /-/healthy", c.healthy)
+	mux.HandleFunc("GET /-/ready", c.readiness)
+	mux.HandleFunc("POST /-/reload", c.reloadConfig)
+	mux.HandleFunc("GET /style.css", style)
+	mux.HandleFunc("/", c.misdirected)
+}
+
+// healthy answers for as long as the process serves at all.
+func (c control) healthy(w http.ResponseWriter, _ *http.Request) {
+	writePlain(w, http.StatusOK, "healthy")
+}
+
+func (c control) readiness(w http.ResponseWriter, _ *http.Request) {
+	if err := c.ready(); err != nil {
+		writePlain(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+		return
+	}
+	writePlain(w, http.StatusOK, "ready")
+}
+
+func (c control) reloadConfig(w http.ResponseWriter, _ *http.Request) {
+	if err := c.reload(); err != nil {
+		writePlain(w, http.StatusInternalServerError, "the configuration in force stays: "+err.Error())
+		return
+	}
+	writePlain(w, http.StatusOK, "reloaded")
+}
+
+// misdirected answers what asks for a path or by a method that there is not.
+func (c control) misdirected(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/-/reload":
+		w.Header().Set("Allow", http.MethodPost)
+		writePlain(w, http.StatusMethodNotAllowed, "/-/reload takes a POST: curl -X POST")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		writePlain(w, http.StatusMethodNotAllowed, "this path takes a GET, and no "+printable(r.Method))
+	default:
+		writePlain(w, http.StatusNotFound, "nothing is here: see "+c.paths)
+	}
+}
+
+func writePlain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write([]byte(text + "\n"))
+}
+
+// reloads are the metrics of loading the configuration.
+type reloads struct {
+	good prometheus.Gauge
+	time prometheus.Gauge
+}
+
+func newReloads() reloads {
+	return reloads{
+		good: prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_successful")),
+		time: prometheus.NewGauge(gaugeOpts("tlsprobe_config_last_reload_success_timestamp_seconds")),
+	}
+}
+
+// ConfigLoaded notes how an attempt to load the configuration ended.
+func (r reloads) ConfigLoaded(err error) {
+	r.good.Set(boolean(err == nil))
+	if err == nil {
+		r.time.SetToCurrentTime()
+	}
+}

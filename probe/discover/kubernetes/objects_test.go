@@ -63,19 +63,27 @@ func (s *Source) add(t testing.TB, document []byte) {
 	if err := yaml.Unmarshal(document, &head); err != nil {
 		t.Fatalf("%v in\n%s", err, document)
 	}
+	w := s.watcherOf(head.Kind)
+	if w == nil {
+		t.Fatalf("no resource has kind %q of\n%s", head.Kind, document)
+	}
+	object := w.example.DeepCopyObject()
+	if err := yaml.Unmarshal(document, object); err != nil {
+		t.Fatalf("%v in\n%s", err, document)
+	}
+	if err := w.store.Add(object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watcherOf returns the watcher of a kind, nil if there is none.
+func (s *Source) watcherOf(kind string) *watcher {
 	for _, w := range s.watchers {
-		if w.resource.kind == head.Kind {
-			object := w.example.DeepCopyObject()
-			if err := yaml.Unmarshal(document, object); err != nil {
-				t.Fatalf("%v in\n%s", err, document)
-			}
-			if err := w.store.Add(object); err != nil {
-				t.Fatal(err)
-			}
-			return
+		if w.resource.kind == kind {
+			return w
 		}
 	}
-	t.Fatalf("no resource has kind %q of\n%s", head.Kind, document)
+	return nil
 }
 
 // details lists what the problems say, as "reason: detail".

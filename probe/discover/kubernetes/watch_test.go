@@ -86,6 +86,20 @@ func TestWatchForbidden(t *testing.T) {
 	})
 }
 
+// TestWatchNothing: that there is nothing is worth a new list once it is known.
+func TestWatchNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPIServer(t)
+		a.answer("IngressClass", http.StatusForbidden)
+		r := run(t, a, &running{})
+		r.after(0)
+		a.answer("IngressClass", http.StatusOK)
+		r.after(10 * time.Second)
+		noDiff(t, "how many lists were made", 2, len(r.rebuilds))
+		noDiff(t, "unread", map[string]bool{}, r.last(t).unread)
+	})
+}
+
 // TestWatchForbiddenAlone: a list that may be read and not watched is no news each
 // time that it is read.
 func TestWatchForbiddenAlone(t *testing.T) {

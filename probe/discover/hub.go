@@ -17,9 +17,10 @@ func checkHub(d *decoder, g *grammar) {
 	for i := range g.Sources {
 		path := indexed("sources", i)
 		switch {
-		case d.bad[path]:
 		case d.at[path+".http"] != nil:
 			d.failAt(path+".http", "has no effect on a hub, which finds targets in a cluster; write it into the configuration of the agents")
+		case d.at[path+".kubernetes"] == nil:
+			// of no kind that there is, which was told of
 		case first != "":
 			d.failAt(path, "is a second cluster beside %s%s; run a hub for each", first, alsoAt(d.at[first]))
 		default:

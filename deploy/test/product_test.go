@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ const readyTime = time.Minute
 type product struct {
 	*cluster.Process
 	host   *cluster.Host
+	before int // bytes that earlier processes wrote to its log
 	client http.Client
 	url    string
 }
@@ -40,11 +43,12 @@ func startProduct(t *testing.T, c *cluster.Cluster, host *cluster.Host, command,
 	}
 	address := netip.AddrPortFrom(host.Address, 9790).String()
 	args := append([]string{command, "--config.file=" + file, "--web.listen-address=" + address}, flags...)
+	before := c.Processes.Logged(name)
 	process, err := c.Processes.Start(name, host.Command(context.Background(), programs.Tlsprobe, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &product{Process: process, host: host, url: "http://" + address}
+	p := &product{Process: process, host: host, before: before, url: "http://" + address}
 	p.client.Transport = &http.Transport{DialContext: host.Dial, DisableKeepAlives: true}
 	t.Cleanup(func() {
 		p.Stop()
@@ -62,6 +66,9 @@ func startProduct(t *testing.T, c *cluster.Cluster, host *cluster.Host, command,
 	return p
 }
 
+// said returns what the process has logged.
+func (p *product) said() string { return p.Output()[p.before:] }
+
 // get returns what is served at a path.
 func (p *product) get(path string) (string, error) {
 	response, err := p.client.Get(p.url + path)
@@ -74,6 +81,62 @@ func (p *product) get(path string) (string, error) {
 		err = fmt.Errorf("%s: %s: %.400s", path, response.Status, body)
 	}
 	return string(body), err
+}
+
+// metric returns the value of a series, named with its labels as /metrics does.
+func (p *product) metric(series string) (float64, error) {
+	metrics, err := p.get("/metrics")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(metrics) {
+		if value, ok := strings.CutPrefix(line, series+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, fmt.Errorf("no series %s", series)
+}
+
+// mustMetric is metric for one that has to be there.
+func (p *product) mustMetric(t *testing.T, series string) float64 {
+	t.Helper()
+	value, err := p.metric(series)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// probedSince reports which targets have no result since then, or a bad one.
+func (p *product) probedSince(then time.Time) error {
+	body, err := p.get("/results")
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Items []struct {
+			Target, Status, Reason string
+			Age                    float64 `json:"age_seconds"`
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		return err
+	}
+	waiting, failing, example := 0, 0, ""
+	age := time.Since(then).Seconds()
+	for _, item := range list.Items {
+		switch {
+		case item.Status == "pending" || item.Age > age:
+			waiting++
+		case item.Status != "ok":
+			failing++
+			example = item.Target + " " + item.Reason
+		}
+	}
+	if waiting > 0 || failing > 0 || len(list.Items) == 0 {
+		return fmt.Errorf("of %d targets, %d were not probed, %d fail, as %s", len(list.Items), waiting, failing, example)
+	}
+	return nil
 }
 
 // A verdict is what /probe says of a target.

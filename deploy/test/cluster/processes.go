@@ -78,6 +78,15 @@ func (p *Processes) Start(name string, cmd *exec.Cmd) (*Process, error) {
 	return process, nil
 }
 
+// Logged returns how many bytes processes of this name have written so far.
+func (p *Processes) Logged(name string) int {
+	info, err := os.Stat(filepath.Join(p.dir, name+".log"))
+	if err != nil {
+		return 0 // there was none
+	}
+	return int(info.Size())
+}
+
 // Stop ends all processes, the last started first, and waits for them. None can be
 // started after it.
 func (p *Processes) Stop() {

@@ -28,6 +28,9 @@ func FuzzList(f *testing.F) {
 		if err != nil && len(list)+len(left) > 0 {
 			t.Errorf("%d targets and %d errors with the error %v", len(list), len(left), err)
 		}
+		if len(rules.modules) != len(probe.BuiltinModules()) {
+			t.Error("a module of the list is among the agent's own")
+		}
 		names := map[string]bool{}
 		for _, target := range list {
 			if target.Name == "" || names[target.Name] || target.Module == nil || target.Module.Prober == nil && !target.Undialled ||

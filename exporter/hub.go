@@ -107,6 +107,9 @@ func (h *Hub) unready() error {
 			waiting = append(waiting, why)
 		}
 	}
+	if len(waiting) == 0 {
+		return errors.New("the first list is being made")
+	}
 	return errors.New("the cluster has not been read yet; waiting for " + strings.Join(waiting, "; "))
 }
 

@@ -30,6 +30,8 @@ type KubernetesSource struct {
 	mu      sync.Mutex // protects what follows
 	status  SourceStatus
 	list    []*probe.Target    // in use
+	built   bool               // the list is this source's own
+	newest  time.Time          // when one of an older source was last known to be the newest
 	watched *kubernetes.Source // nil before there is a way to the API
 }
 
@@ -79,8 +81,8 @@ func (s *KubernetesSource) watch(ctx context.Context, changed func(*kubernetes.C
 func (s *KubernetesSource) note(list []*probe.Target, err error) {
 	s.mu.Lock()
 	news := s.status.Source == "" || text(s.status.Err) != text(err)
-	s.list = list
-	s.status = SourceStatus{Source: KubernetesName, Targets: len(list), Err: err}
+	s.list, s.built = list, err == nil
+	s.status = SourceStatus{Source: KubernetesName, Err: err}
 	s.mu.Unlock()
 	if news && s.Report != nil {
 		s.Report(s.Status())
@@ -93,9 +95,9 @@ func (s *KubernetesSource) Status() SourceStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.status
-	status.Source = KubernetesName
+	status.Source, status.LastSuccess, status.Targets = KubernetesName, s.newest, len(s.list)
 	for _, r := range resources {
-		if r.LastEvent.After(status.LastSuccess) {
+		if s.built && r.LastEvent.After(status.LastSuccess) {
 			status.LastSuccess = r.LastEvent
 		}
 	}
@@ -104,10 +106,10 @@ func (s *KubernetesSource) Status() SourceStatus {
 
 // inherit takes over the list of an older source.
 func (s *KubernetesSource) inherit(from *KubernetesSource) {
-	list := from.inherited()
+	list, newest := from.inherited(), from.Status().LastSuccess
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = list
+	s.list, s.newest = list, newest
 }
 
 func (s *KubernetesSource) inherited() []*probe.Target {

@@ -150,7 +150,7 @@ func TestKubernetesSourceWaitsForTheAPI(t *testing.T) {
 	if got := names(next(t, lists)); !cmp.Equal(got, []string{"kubelet/node-a"}) {
 		t.Errorf("after a reload: targets %q", got)
 	}
-	if status := next(t, reports); status.Err == nil || !strings.Contains(status.Err.Error(), file) || status.Targets != 1 {
+	if status := next(t, reports); status.Err == nil || !strings.Contains(status.Err.Error(), file) || status.Targets != 1 || status.LastSuccess.IsZero() {
 		t.Errorf("without a kubeconfig: status %+v", status)
 	}
 	if err := os.WriteFile(file, whole, 0o600); err != nil {

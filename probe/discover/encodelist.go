@@ -101,7 +101,7 @@ func (w *listWriter) add(t *probe.Target) error {
 	e.Target.Module = module
 	if t.Trust.PEM != "" {
 		sum := sha256.Sum256([]byte(t.Trust.PEM))
-		e.CAID = hex.EncodeToString(sum[:4])
+		e.CAID = hex.EncodeToString(sum[:8])
 		w.cas[e.CAID] = t.Trust.PEM
 	}
 	template, ok := e.template(t.Name)

@@ -94,8 +94,11 @@ func (l *listReader) add(e *listEntry, path string) {
 	if t.Module != nil && t.Module.Prober == nil {
 		t.Faults, t.Undialled = append(t.Faults, unusable(t.Module)), true
 	}
-	if !t.Undialled {
+	switch {
+	case !t.Undialled:
 		l.rules.checkAddress(l.d, t, path)
+	case len(t.Faults) == 0: // nothing was found wrong, but nothing was looked at
+		t.Faults = append(t.Faults, unexplained())
 	}
 	if len(l.d.errs) == before {
 		l.targets = append(l.targets, t)
@@ -115,6 +118,14 @@ func unusable(m *probe.Module) probe.Problem {
 		Reason: probe.Lookup("target_misconfigured"),
 		Detail: "the list of targets names the module " + strconv.Quote(m.Name) + ", which cannot be used here",
 		Notes:  []string{"write a module of this name into the configuration of the agents, or bring them up to the version of what sends the list"},
+	}
+}
+
+func unexplained() probe.Problem {
+	return probe.Problem{
+		Reason: probe.Lookup("target_misconfigured"),
+		Detail: "the list of targets says that this one cannot be dialled, and not why in words that this version of tlsprobe knows",
+		Notes:  []string{"bring the agents up to the version of what sends the list"},
 	}
 }
 

@@ -67,6 +67,16 @@ func TestListFromANewerHub(t *testing.T) {
 	})
 }
 
+// What cannot be dialled for a reason that is not known here is no success.
+func TestListUndialledWithoutReason(t *testing.T) {
+	for _, faults := range []string{`[]`, `[{"reason": "new_warning", "warning": true, "detail": "smoke"}]`} {
+		got, _ := read(t, []byte(`{"targets": [{"name": "a", "address": "a:1", "undialled": true, "faults": `+faults+`}]}`), "")
+		if len(got) != 1 || len(got[0].Faults) != 1 || got[0].Faults[0].Reason.ID != "target_misconfigured" {
+			t.Errorf("with the faults %s: %+v", faults, got)
+		}
+	}
+}
+
 // One entry can stand for several targets, whose names tell what differs; what one
 // node has of its own can use what all have, or its own.
 func TestListEntryForSeveral(t *testing.T) {

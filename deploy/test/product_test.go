@@ -145,8 +145,8 @@ type verdict struct {
 	Reason   string   // the one to fix first
 	Reasons  []string // all of them
 	Attempts []struct {
-		Via      string
-		Problems []struct{ Reason, Detail string }
+		Via, Peer string
+		Problems  []struct{ Reason, Detail, Received string }
 	}
 }
 

@@ -49,3 +49,9 @@ func output(cmd *exec.Cmd) (string, error) {
 	}
 	return out.String(), nil
 }
+
+// FollowLog writes the log of a pod, from its beginning to its end, to the log of a
+// process of this name, which ends with the pod.
+func (c *Cluster) FollowLog(namespace, pod, name string) (*Process, error) {
+	return c.Processes.Start(name, c.kubectl("logs", "--follow", "--namespace="+namespace, pod))
+}

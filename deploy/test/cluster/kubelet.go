@@ -34,7 +34,7 @@ failSwapOn: false
 enforceNodeAllocatable: []
 containerRuntimeEndpoint: unix://` + containerdSocket + `
 serverTLSBootstrap: %t
-rotateCertificates: true
+rotateCertificates: false
 evictionHard: {memory.available: 100Mi}
 imageGCHighThresholdPercent: 100
 nodeStatusUpdateFrequency: 5s

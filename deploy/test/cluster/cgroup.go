@@ -116,23 +116,3 @@ func removeCgroups(name string) error {
 	}
 	return errors.Join(errs...)
 }
-
-// sweepCgroups removes the control groups of processes that were killed before they
-// could remove theirs; the names are those of network namespaces.
-func sweepCgroups() error {
-	found := map[string]bool{}
-	for _, root := range hierarchies() {
-		folders, _ := filepath.Glob(filepath.Join(root, namesPrefix+"*"))
-		for _, folder := range folders {
-			found[filepath.Base(folder)] = true
-		}
-	}
-	var errs []error
-	for name := range found {
-		if !abandoned(name) {
-			continue
-		}
-		errs = append(errs, killCgroups(name), removeCgroups(name))
-	}
-	return errors.Join(errs...)
-}

@@ -69,7 +69,10 @@ func newCluster(config Config) (*Cluster, error) {
 	if err := Missing(); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "tlsprobe-cluster-"+config.Name+"-")
+	if err := sweep(); err != nil {
+		return nil, fmt.Errorf("removing what earlier runs left: %w", err)
+	}
+	dir, err := os.MkdirTemp("", ownName(config.Name))
 	if err != nil {
 		return nil, err
 	}

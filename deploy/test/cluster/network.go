@@ -15,9 +15,6 @@ import (
 const (
 	namespaces    = "/run/netns"
 	switchAddress = "10.77.0.1"
-	// namesPrefix begins the names of all that the kernel keeps by name; the id of
-	// the process that made it follows.
-	namesPrefix = "tlsprobe-"
 )
 
 // A Network is a switch with hosts, each a network namespace. It has no way to the
@@ -28,13 +25,9 @@ type Network struct {
 }
 
 // NewNetwork makes a network with nothing but its switch in it. The name is to be
-// short, and unique among the networks of this process. Networks of processes that
-// were killed before they could remove theirs are removed.
+// short, and unique among the networks of this process.
 func NewNetwork(name string) (*Network, error) {
-	if err := sweep(); err != nil {
-		return nil, fmt.Errorf("removing the networks of earlier runs: %w", err)
-	}
-	n := &Network{prefix: fmt.Sprintf(namesPrefix+"%d-%s-", os.Getpid(), name)}
+	n := &Network{prefix: ownName(name)}
 	ns := n.switchName()
 	err := inOrder(
 		"ip netns add "+ns,
@@ -76,28 +69,6 @@ func (n *Network) AddHost(name string, address netip.Addr) (*Host, error) {
 
 // Close removes the network, and ends what still runs in it.
 func (n *Network) Close() error { return removeNamespaces(n.prefix) }
-
-// sweep removes the namespaces of processes that are gone.
-func sweep() error {
-	names, err := filepath.Glob(filepath.Join(namespaces, namesPrefix+"*"))
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, name := range names {
-		if name := filepath.Base(name); abandoned(name) {
-			errs = append(errs, removeNamespaces(name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// abandoned reports whether the process whose id is in a name is gone.
-func abandoned(name string) bool {
-	owner, _, _ := strings.Cut(strings.TrimPrefix(name, namesPrefix), "-")
-	_, err := os.Stat("/proc/" + owner)
-	return err != nil
-}
 
 func removeNamespaces(prefix string) error {
 	names, err := filepath.Glob(filepath.Join(namespaces, prefix+"*"))

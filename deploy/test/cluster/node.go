@@ -31,9 +31,6 @@ type Node struct {
 // kube-proxy are started; [Cluster.WaitForNodes] waits for the rest. It has no images
 // but those that are loaded then.
 func (c *Cluster) AddNode(ctx context.Context, host *Host, settings KubeletSettings) (*Node, error) {
-	if err := sweepCgroups(); err != nil {
-		return nil, fmt.Errorf("removing the control groups of earlier runs: %w", err)
-	}
 	n := &Node{
 		Host:       host,
 		Dir:        filepath.Join(c.Dir, "nodes", host.Name),

@@ -81,55 +81,6 @@ func TestHubAway(t *testing.T) {
 	}
 }
 
-func TestRollingUpdate(t *testing.T) {
-	r := nodes(t)
-	before := r.settled(t)
-	agents, err := r.agents()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var logs []*cluster.Process
-	for node, p := range agents {
-		log, err := r.FollowLog("tlsprobe", p.Metadata.Name, "rolled-"+node)
-		if err != nil {
-			t.Fatal(err)
-		}
-		logs = append(logs, log)
-	}
-	if err := r.command("--namespace=tlsprobe", "rollout", "restart", "daemonset/tlsprobe-agent"); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.rolledOut(); err != nil {
-		t.Fatal(err)
-	}
-	renewed, err := r.agents()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for node, p := range renewed {
-		if p.Metadata.Name == agents[node].Metadata.Name {
-			t.Errorf("the agent on %s is the old one", node)
-		}
-	}
-	after := r.settled(t)
-	r.sameTargets(t, before, after)
-	for node, results := range after {
-		for target, was := range before[node] {
-			if now := results[target]; was.Status != now.Status || !slices.Equal(was.Reasons, now.Reasons) {
-				t.Errorf("%s on %s: was %+v, is %+v", target, node, was, now)
-			}
-		}
-	}
-	for _, log := range logs {
-		<-log.Done() // with its agent
-		for line := range strings.Lines(log.Output()) {
-			if strings.Contains(line, "level=ERROR") || strings.Contains(line, "canceled") {
-				t.Errorf("an agent that was replaced wrote: %s", line)
-			}
-		}
-	}
-}
-
 // A result is what an agent found last at a target.
 type result struct {
 	Target, Status string

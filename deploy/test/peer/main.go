@@ -1,6 +1,6 @@
 // Command peer is what the test cluster's own pods run: it waits, as the container
 // that holds a pod together does, or it is a server to probe. As a server it logs
-// what net/http logs and nothing else.
+// what net/http logs, and each client that leaves before its answer.
 //
 //	peer                                       waits until it is told to end
 //	peer serve --speaks=http|tls|nothing ...   is a webhook, or a solver of ACME challenges
@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -29,6 +30,7 @@ func main() {
 	folder := flags.String("certificate", "/tls", "folder of tls.crt and tls.key")
 	path := flags.String("path", "", "a path that is answered by --body")
 	body := flags.String("body", "", "see --path")
+	delay := flags.Duration("delay", 0, "how long the answer to --path takes")
 	_ = flags.Parse(os.Args[2:]) // it exits
 	listener, err := net.Listen("tcp", *listen)
 	if err != nil {
@@ -37,7 +39,7 @@ func main() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", admit)
 	if *path != "" {
-		mux.HandleFunc(*path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, *body) })
+		mux.HandleFunc(*path, func(w http.ResponseWriter, r *http.Request) { answer(w, r, *body, *delay) })
 	}
 	switch *speaks {
 	case "http":
@@ -56,6 +58,15 @@ func wait() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	<-signals
+}
+
+func answer(w http.ResponseWriter, r *http.Request, body string, delay time.Duration) {
+	select {
+	case <-time.After(delay):
+		fmt.Fprint(w, body)
+	case <-r.Context().Done():
+		log.Printf("%s has left", r.RemoteAddr)
+	}
 }
 
 // closeAll closes each connection once the client has begun to speak, as a server

@@ -91,9 +91,11 @@ func findPort(s *corev1.Service, port intstr.IntOrString) *corev1.ServicePort {
 func overTCP(p corev1.Protocol) bool { return p == "" || p == corev1.ProtocolTCP }
 
 // clusterIPRoute is the way through the Service, none if it is headless. Of two
-// ClusterIPs it takes the first, which the API server dials.
+// ClusterIPs it takes the first, which the API server dials. One that leads to
+// endpoints of the same node alone is left out: that it leads nowhere from the other
+// nodes is no fault.
 func clusterIPRoute(s *corev1.Service, port *corev1.ServicePort) []probe.Route {
-	if headless(s) {
+	if headless(s) || isLocal(s) {
 		return nil
 	}
 	return []probe.Route{{Via: "ClusterIP of " + nameOf(s), Address: hostPort(s.Spec.ClusterIP, port.Port)}}
@@ -101,6 +103,11 @@ func clusterIPRoute(s *corev1.Service, port *corev1.ServicePort) []probe.Route {
 
 func headless(s *corev1.Service) bool {
 	return s.Spec.ClusterIP == "" || s.Spec.ClusterIP == corev1.ClusterIPNone
+}
+
+func isLocal(s *corev1.Service) bool {
+	policy := s.Spec.InternalTrafficPolicy
+	return policy != nil && *policy == corev1.ServiceInternalTrafficPolicyLocal
 }
 
 func (b *builder) serviceNotFound(at place, namespace, name string) probe.Problem {

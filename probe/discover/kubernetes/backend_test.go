@@ -53,6 +53,8 @@ func TestBackendRoutes(t *testing.T) {
 		want          []probe.Route
 	}{
 		{"by number", hookService + hookSlice, intstr.FromInt32(443), hookRoutes},
+		{"whose ClusterIP leads to the same node alone", strings.Replace(hookService, "clusterIP:", "internalTrafficPolicy: Local\n  clusterIP:", 1) + hookSlice, intstr.FromInt32(443), hookRoutes[1:]},
+		{"whose ClusterIP leads everywhere", strings.Replace(hookService, "clusterIP:", "internalTrafficPolicy: Cluster\n  clusterIP:", 1) + hookSlice, intstr.FromInt32(443), hookRoutes},
 		{"by name", hookService + hookSlice, intstr.FromString("https"), hookRoutes},
 		{"the same pods in another slice", hookService + hookSlice + strings.Replace(hookSlice, "name: hook-1,", "name: hook-2,", 1), intstr.FromInt32(443), hookRoutes},
 		{

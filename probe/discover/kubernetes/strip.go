@@ -137,7 +137,7 @@ func (s stripper) apiService(a *apiService) bool {
 
 func (s stripper) node(n *corev1.Node) bool {
 	s.meta(&n.TypeMeta, &n.ObjectMeta)
-	n.Spec = corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable}
+	n.Spec = corev1.NodeSpec{}
 	n.Status = corev1.NodeStatus{Addresses: n.Status.Addresses, DaemonEndpoints: n.Status.DaemonEndpoints}
 	return true
 }
@@ -164,10 +164,11 @@ func (s stripper) service(v *corev1.Service) bool {
 	v.Spec = corev1.ServiceSpec{
 		Type:         v.Spec.Type,
 		ClusterIP:    v.Spec.ClusterIP,
-		ClusterIPs:   v.Spec.ClusterIPs,
 		ExternalName: v.Spec.ExternalName,
 		Ports:        v.Spec.Ports,
 		Selector:     v.Spec.Selector,
+
+		InternalTrafficPolicy: v.Spec.InternalTrafficPolicy,
 	}
 	for i := range v.Spec.Ports {
 		v.Spec.Ports[i].NodePort = 0

@@ -41,7 +41,7 @@ status: {conditions: [{type: Available, status: "False"}]}`,
 			`spec: {service: {namespace: a, name: c}}`},
 		{"Node",
 			`status: {addresses: [{type: InternalIP, address: 10.0.0.1}]}`,
-			`spec: {podCIDR: 10.1.0.0/24, taints: [{key: a}]}
+			`spec: {podCIDR: 10.1.0.0/24, unschedulable: true, taints: [{key: a}]}
 status: {addresses: [{type: InternalIP, address: 10.0.0.1}], conditions: [{type: Ready}], images: [{names: [a]}], nodeInfo: {kubeletVersion: a}}`,
 			`status: {addresses: [{type: InternalIP, address: 10.0.0.2}]}`},
 		{"CertificateSigningRequest",

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -121,33 +122,50 @@ status: {addresses: [{type: InternalIP, address: 10.0.0.1}]}
 }
 
 func TestWants(t *testing.T) {
-	const services = `
+	const objects = `
 kind: APIService
-metadata: {name: everywhere, labels: {team: a}}
+metadata: {name: api, labels: {team: a}}
 spec: {service: {namespace: ns, name: hook}}
+---
+kind: ValidatingWebhookConfiguration
+metadata: {name: hooks}
+webhooks: [{name: hook, clientConfig: {service: {namespace: ns, name: hook}}}]
+---
+kind: CustomResourceDefinition
+metadata: {name: crd}
+spec: {conversion: {webhook: {clientConfig: {service: {namespace: ns, name: hook}}}}}
 ---
 kind: Service
 metadata: {namespace: default, name: kubernetes, labels: {team: b}}
 spec: {clusterIP: 10.96.0.1, ports: [{port: 443}]}
+---
+kind: Ingress
+metadata: {namespace: shop, name: i}
+spec: {rules: [{host: a.test}]}
 `
+	const ingress = "ingress/shop/i/a.test"
+	callees := []string{"apiservice/api", "conversion/crd", "webhook/hooks/hook"}
 	for _, tt := range []struct {
 		name   string
 		change func(*Config)
 		want   []string
 	}{
-		{"all", func(*Config) {}, []string{"apiserver/kubernetes", "apiservice/everywhere"}},
+		{"all", func(*Config) {}, append([]string{"apiserver/kubernetes", ingress}, callees...)},
 		{"a kind", func(c *Config) { c.Kinds = []string{kindAPIServer, kindKubelet} }, []string{"apiserver/kubernetes"}},
 		{"no kind", func(c *Config) { c.Kinds = []string{} }, nil},
-		{"a namespace", func(c *Config) { c.Namespaces = []string{"kube-*", "def*"} }, []string{"apiserver/kubernetes", "apiservice/everywhere"}},
-		{"another namespace", func(c *Config) { c.Namespaces = []string{"kube-*"} }, []string{"apiservice/everywhere"}},
-		{"not a namespace", func(c *Config) { c.ExcludeNamespaces = []string{"kube-*", "def*"} }, []string{"apiservice/everywhere"}},
-		{"a namespace, and not", func(c *Config) { c.Namespaces, c.ExcludeNamespaces = []string{"default"}, []string{"default"} }, []string{"apiservice/everywhere"}},
+		{"a namespace", func(c *Config) { c.Namespaces = []string{"kube-*", "sh*"} }, append([]string{"apiserver/kubernetes", ingress}, callees...)},
+		{"another namespace", func(c *Config) { c.Namespaces = []string{"kube-*"} }, append([]string{"apiserver/kubernetes"}, callees...)},
+		{"not a namespace", func(c *Config) { c.ExcludeNamespaces = []string{"kube-*", "sh*"} }, append([]string{"apiserver/kubernetes"}, callees...)},
+		{"not that of a Service", func(c *Config) { c.ExcludeNamespaces = []string{"ns"} }, []string{"apiserver/kubernetes", ingress}},
+		{"not that of the API servers", func(c *Config) { c.ExcludeNamespaces = []string{"default"} }, append([]string{"apiserver/kubernetes", ingress}, callees...)},
+		{"a namespace, and not", func(c *Config) { c.Namespaces, c.ExcludeNamespaces = []string{"shop"}, []string{"shop"} }, append([]string{"apiserver/kubernetes"}, callees...)},
 		{"labels", func(c *Config) { c.Selector, _ = labels.Parse("team in (b, c)") }, []string{"apiserver/kubernetes"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := testConfig()
 			tt.change(c)
-			if diff := cmp.Diff(tt.want, namesOfTargets(build(c, parse(t, services)).Common)); diff != "" {
+			slices.Sort(tt.want)
+			if diff := cmp.Diff(tt.want, namesOfTargets(build(c, parse(t, objects)).Common)); diff != "" {
 				t.Errorf("targets differ (-want +got):\n%s", diff)
 			}
 		})

@@ -11,11 +11,14 @@ func (b *builder) apiServices() {
 		if s.Spec.InsecureSkipTLSVerify {
 			labels["insecure_skip_tls_verify"] = "true"
 		}
-		b.add(s, b.callee(kindAPIService+"/"+s.Name, callee{
+		t := b.callee(kindAPIService+"/"+s.Name, callee{
 			at:         at(s, "spec"),
 			service:    s.Spec.Service,
 			caBundle:   s.Spec.CABundle,
 			unverified: s.Spec.InsecureSkipTLSVerify,
-		}, labels))
+		}, labels)
+		if t != nil {
+			b.add(s, t)
+		}
 	}
 }

@@ -60,13 +60,22 @@ func newBuilder(c *Config, o *objects) *builder {
 	return b
 }
 
-// wants reports whether targets of this kind are made of the object.
+// wants reports whether targets of this kind are made of the object. API servers
+// are the cluster's, whatever namespace their Service is in.
 func (b *builder) wants(kind string, of metav1.Object) bool {
-	c := b.config
+	c, namespace := b.config, of.GetNamespace()
+	if kind == kindAPIServer {
+		namespace = ""
+	}
 	return (c.Kinds == nil || slices.Contains(c.Kinds, kind)) &&
 		of.GetAnnotations()[annotationIgnore] != "true" &&
-		(of.GetNamespace() == "" || matches(c.Namespaces, of.GetNamespace(), true) && !matches(c.ExcludeNamespaces, of.GetNamespace(), false)) &&
+		(namespace == "" || matches(c.Namespaces, namespace, true) && !b.excludes(namespace)) &&
 		(c.Selector == nil || c.Selector.Matches(labels.Set(of.GetLabels())))
+}
+
+// excludes reports whether nothing in the namespace is wanted.
+func (b *builder) excludes(namespace string) bool {
+	return matches(b.config.ExcludeNamespaces, namespace, false)
 }
 
 // matches reports whether one of the patterns matches; without any, it is empty.

@@ -23,12 +23,17 @@ type callee struct {
 
 // callee makes a target of whom the API server calls, judged as the API server
 // judges: SNI and the name are those of the Service, and only its own caBundle is
-// trusted. Nothing is sent, as a request might have effects. nil says that no node
-// can tell. To the labels come those of the Service.
+// trusted. Nothing is sent, as a request might have effects. nil says that there is
+// nothing to probe: no node can tell, or the namespace of the Service is excluded.
+// Who leaves out one namespace alone does not want to hear of what runs in it; who
+// wants one alone still depends on the webhooks that run elsewhere. To the labels
+// come those of the Service.
 func (b *builder) callee(name string, c callee, own map[string]string) *probe.Target {
 	t := &probe.Target{Name: name, Module: b.verified}
 	all := maps.Clone(own)
 	switch {
+	case c.service != nil && b.excludes(c.service.Namespace):
+		return nil
 	case c.service != nil:
 		b.throughService(t, c.at, c.service)
 		all["namespace"], all["service"] = c.service.Namespace, c.service.Name

@@ -119,15 +119,16 @@ var _ = register(Reason{
 	Phase:    PhaseConfig,
 	Severity: Warning,
 	Title:    "an ACME challenge makes no progress",
-	Meaning: "cert-manager has a Challenge open, and says in its status why it does not go on: the solver " +
-		"cannot be set up, cert-manager's own check fails, or the CA refuses. No certificate is issued " +
-		"until that is mended.",
+	Meaning: "cert-manager has a Challenge open that does not go on: its status says that the solver cannot be " +
+		"set up, that cert-manager's own check fails or that the CA refuses, or nothing leads to the solver. No " +
+		"certificate is issued until that is mended.",
 	Breaks: "Issuing and renewing that certificate. Who uses its Secret goes on with the old one until it " +
 		"expires, or with a default certificate.",
 	OtherSide: "cert-manager's log, under the name of the Challenge.",
 	Causes: []string{
 		"HTTP-01: the token cannot be fetched. acme_challenge_failed says what was read, and from which nodes.",
 		"DNS-01: the provider's credentials are missing or lack a right, or the record does not show up.",
+		"HTTP-01: the solver's Service was deleted, by hand or by a policy of the cluster.",
 		"The CA refuses: a rate limit, a CAA record, an account it does not know.",
 	},
 	Fixes: []string{

@@ -55,29 +55,26 @@ func (b *builder) challenge(c *challenge) *probe.Target {
 	if c.Status.Reason != "" {
 		t.Faults = []probe.Problem{at(c, "status.reason").fault("challenge_stuck", "says: %s", c.Status.Reason)}
 	}
-	if c.Spec.Type == "HTTP-01" && c.Spec.Token != "" {
+	switch {
+	case c.Spec.Type == "HTTP-01" && c.Status.Presented:
 		b.solved(c, t)
-		return t
-	}
-	if len(t.Faults) == 0 {
+	case len(t.Faults) > 0:
+		t.Address = hostPort(c.Spec.DNSName, 443)
+		t.Module, t.Undialled = b.verified, true
+	default: // nobody can answer yet, or the answer is in the DNS
 		return nil
 	}
-	t.Address = hostPort(c.Spec.DNSName, 443)
-	t.Module, t.Undialled = b.verified, true
 	return t
 }
 
 // solved leads t to the answer of a challenge, by its host and straight to the pods
-// of its solver.
+// of its solver, whose Service may be missing.
 func (b *builder) solved(c *challenge, t *probe.Target) {
 	p := probe.NewProber("http").(*probe.HTTPProber)
 	p.ACMEKey = c.Spec.Key
 	t.Module = &probe.Module{Name: t.Name, Kind: "http", Prober: p}
 	t.Address = "http://" + c.Spec.DNSName + "/.well-known/acme-challenge/" + c.Spec.Token
 	t.Routes = []probe.Route{{Via: "cluster DNS", Address: hostPort(c.Spec.DNSName, 80)}}
-	if b.objects.unread["services"] {
-		return
-	}
 	solver := b.solver(c)
 	switch {
 	case solver != nil && len(solver.Spec.Ports) > 0:
@@ -85,12 +82,10 @@ func (b *builder) solved(c *challenge, t *probe.Target) {
 		behind := b.backend(at(solver, "spec.ports[0].port"), solver.Namespace, solver.Name, port)
 		t.Routes = append(t.Routes, behind.routes...)
 		t.Faults = append(t.Faults, behind.faults...)
-	case c.Status.Presented:
-		p := at(c, "status.presented").fault("service_not_found", "is true, and no Service leads to a solver of the challenge")
+	case !b.objects.unread["services"]:
+		p := at(c, "status.presented").fault("challenge_stuck", "is true, and no Service leads to a solver of the challenge")
 		p.Expected = fmt.Sprintf("a Service in the namespace %s whose owner is the Challenge", c.Namespace)
 		t.Faults = append(t.Faults, p)
-	default: // not set up yet, so nobody can answer
-		t.Routes, t.Undialled = nil, true
 	}
 }
 

@@ -51,17 +51,21 @@ func TestChallenge(t *testing.T) {
 	for _, tt := range []struct{ name, documents, want string }{
 		{"its owner", challengeYAML(pending) + owned, challenged + toSolver},
 		{"of another challenge", challengeYAML(pending) + strings.ReplaceAll(owned, "uid: c1", "uid: c2"), challenged + `
-  service_not_found: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
+  challenge_stuck: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
 		// adler32 of shop.example.com and tok, as cert-manager writes them
 		{"its labels", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http01-solver: "true", acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`),
 			challenged + toSolver},
 		{"labels of another", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http01-solver: "true", acme.cert-manager.io/http-domain: "1", acme.cert-manager.io/http-token: "44564815"}`), challenged + `
-  service_not_found: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
-		{"labels of something else", challengeYAML(`processing: true`) + solverYAML(`labels: {acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`),
-			"\nacme/shop/shop-1-2-3 acme/shop/shop-1-2-3 http://shop.example.com/.well-known/acme-challenge/tok undialled"},
+  challenge_stuck: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
+		{"labels of something else", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`), challenged + `
+  challenge_stuck: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
 		{"in another namespace", challengeYAML(pending) + strings.ReplaceAll(owned, "namespace: shop", "namespace: other"), challenged + `
-  service_not_found: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
-		{"not set up yet", challengeYAML(`processing: true`), "\nacme/shop/shop-1-2-3 acme/shop/shop-1-2-3 http://shop.example.com/.well-known/acme-challenge/tok undialled"},
+  challenge_stuck: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
+		{"not set up yet", challengeYAML(`processing: true`), ""},
+		{"being set up", challengeYAML(`processing: true`) + owned, ""},
+		{"cannot be set up", challengeYAML(`processing: true, reason: pods is forbidden`), `
+acme/shop/shop-1-2-3 tls shop.example.com:443 undialled
+  challenge_stuck: Challenge shop/shop-1-2-3: status.reason says: pods is forbidden`},
 		{"stuck", challengeYAML(pending+`, reason: "wrong status code '404', expected '200'"`) + owned, challenged + toSolver + `
   challenge_stuck: Challenge shop/shop-1-2-3: status.reason says: wrong status code '404', expected '200'`},
 		{"valid", challengeYAML(`state: valid`) + owned, ""},
@@ -76,6 +80,13 @@ acme/shop/shop-1-2-3 tls shop.example.com:443 undialled
 			wantLines(t, ofKind(t, kindACME, parse(t, tt.documents)), tt.want)
 		})
 	}
+}
+
+// Where Services may not be read, the host alone is asked.
+func TestChallengeWithoutServices(t *testing.T) {
+	o := parse(t, challengeYAML(pending))
+	o.unread["services"] = true
+	wantLines(t, ofKind(t, kindACME, o), challenged)
 }
 
 // A solver without a pod is a fault, and the host is asked nevertheless: who answers

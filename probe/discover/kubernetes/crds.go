@@ -53,13 +53,8 @@ type serviceReference struct {
 type (
 	customResourceDefinition = object[crdSpec, none]
 	crdSpec                  struct {
-		Group string `json:"group"`
-		Names struct {
-			Plural string `json:"plural"`
-		} `json:"names"`
 		Conversion *struct {
-			Strategy string `json:"strategy"`
-			Webhook  *struct {
+			Webhook *struct {
 				ClientConfig *struct {
 					URL      *string           `json:"url"`
 					Service  *serviceReference `json:"service"`
@@ -75,8 +70,6 @@ type (
 	apiService     = object[apiServiceSpec, none]
 	apiServiceSpec struct {
 		Service               *serviceReference `json:"service"`
-		Group                 string            `json:"group"`
-		Version               string            `json:"version"`
 		InsecureSkipTLSVerify bool              `json:"insecureSkipTLSVerify"`
 		CABundle              []byte            `json:"caBundle"`
 	}
@@ -86,17 +79,13 @@ type (
 type (
 	gateway     = object[gatewaySpec, gatewayStatus]
 	gatewaySpec struct {
-		GatewayClassName string            `json:"gatewayClassName"`
-		Listeners        []gatewayListener `json:"listeners"`
+		Listeners []gatewayListener `json:"listeners"`
 	}
 	gatewayListener struct {
 		Name     string `json:"name"`
 		Hostname string `json:"hostname"` // "": any; may begin with *.
 		Port     int32  `json:"port"`
 		Protocol string `json:"protocol"` // HTTP, HTTPS, TLS, TCP, UDP
-		TLS      *struct {
-			Mode string `json:"mode"` // Terminate, Passthrough
-		} `json:"tls"`
 	}
 	gatewayStatus struct {
 		Addresses []struct {
@@ -142,10 +131,9 @@ type (
 		Key     string `json:"key"` // the key authorization (RFC 8555, Section 8.1)
 	}
 	challengeStatus struct {
-		Processing bool   `json:"processing"`
-		Presented  bool   `json:"presented"`
-		State      string `json:"state"` // pending, valid, invalid, ...
-		Reason     string `json:"reason"`
+		Presented bool   `json:"presented"`
+		State     string `json:"state"` // pending, valid, invalid, ...
+		Reason    string `json:"reason"`
 	}
 )
 

@@ -31,7 +31,7 @@ func TestStripIrrelevant(t *testing.T) {
 			`webhooks: [{name: a, clientConfig: {caBundle: YQ==}, timeoutSeconds: 5}]`},
 		{"CustomResourceDefinition",
 			`spec: {conversion: {webhook: {clientConfig: {url: "https://a/"}}}}`,
-			`spec: {versions: [{name: v1}], conversion: {webhook: {clientConfig: {url: "https://a/"}}}}
+			`spec: {group: a, names: {plural: b}, versions: [{name: v1}], conversion: {webhook: {clientConfig: {url: "https://a/"}}}}
 status: {storedVersions: [v1]}`,
 			`spec: {conversion: {webhook: {clientConfig: {url: "https://b/"}}}}`},
 		{"APIService",
@@ -69,17 +69,18 @@ status: {loadBalancer: {ingress: [{ip: 203.0.113.7}]}}`,
 			`spec: {controller: a, parameters: {kind: b, name: c}}`,
 			`spec: {controller: b}`},
 		{"Gateway",
-			`spec: {gatewayClassName: a}`,
-			`spec: {gatewayClassName: a}
+			`spec: {listeners: [{name: a}]}`,
+			`spec: {gatewayClassName: b, listeners: [{name: a, tls: {mode: Terminate}}]}
 status: {conditions: [{type: Accepted, lastTransitionTime: "2026-11-21T10:00:00Z"}]}`,
-			`spec: {gatewayClassName: b}`},
+			`spec: {listeners: [{name: b}]}`},
 		{"HTTPRoute",
 			`spec: {hostnames: [a.example]}`,
 			`spec: {hostnames: [a.example], rules: [{backendRefs: [{name: a}]}]}`,
 			`spec: {hostnames: [b.example]}`},
 		{"Challenge",
 			`spec: {dnsName: a.example}`,
-			`spec: {dnsName: a.example, authorizationURL: "https://a/", solver: {http01: {}}}`,
+			`spec: {dnsName: a.example, authorizationURL: "https://a/", solver: {http01: {}}}
+status: {processing: true}`,
 			`spec: {dnsName: b.example}`},
 		{"PeerAuthentication",
 			`spec: {mtls: {mode: STRICT}}`,

@@ -8,11 +8,12 @@ var _ = register(Reason{
 	Severity: Warning,
 	Title:    "an annotation for tlsprobe says nothing usable",
 	Meaning: "The object has an annotation tlsprobe.io/... whose name or value means nothing. The target is probed " +
-		"as though it were not there.",
+		"as though it were not there; a Service that asks in no other way to be probed is not.",
 	Breaks:    "Nothing: what the annotation should have changed about the probe is not changed.",
 	OtherSide: "Nothing: this is about the probe alone.",
 	Causes: []string{
 		"A misspelt name: tlsprobe.io/intervall.",
+		"Annotations of a Service, such as tlsprobe.io/port, without tlsprobe.io/probe, or on another kind of object.",
 		"A value of another form: \"5 minutes\" or 300 where 5m is meant, \"yes\" where true is.",
 	},
 	Fixes: []string{

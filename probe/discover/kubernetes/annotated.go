@@ -13,13 +13,31 @@ import (
 	"tlsprobe/probe"
 )
 
-// annotatedServices makes a target of each Service that has an annotation for it.
+// annotatedServices makes a target of each Service that has an annotation for it,
+// and of those whose annotations are wrong and that no other target speaks of: a
+// Service that is not probed since the word is misspelt would never be missed.
 func (b *builder) annotatedServices() {
 	known := probe.BuiltinModules()
 	for _, s := range b.objects.services {
-		if name := s.Annotations[annotationProbe]; name != "" && b.wants(kindService, s) {
+		switch name := s.Annotations[annotationProbe]; {
+		case !b.wants(kindService, s):
+		case name != "":
 			b.add(s, b.annotated(s, moduleOf(known, name)))
+		case !b.used[s] && len(annotationFaults(s)) > 0:
+			t := ofService(s, b.verified)
+			t.Address, t.Undialled = hostPort(hostOf(s), 443), true
+			b.add(s, t)
 		}
+	}
+}
+
+// ofService returns a target of the Service that leads nowhere yet.
+func ofService(s *corev1.Service, m *probe.Module) *probe.Target {
+	return &probe.Target{
+		Name:       path.Join(kindService, s.Namespace, s.Name),
+		ServerName: s.Annotations[annotationServerName],
+		Module:     m,
+		Labels:     probe.LabelsOf(map[string]string{"kind": kindService, "namespace": s.Namespace, "service": s.Name}),
 	}
 }
 
@@ -33,13 +51,7 @@ func moduleOf(known map[string]*probe.Module, name string) *probe.Module {
 }
 
 func (b *builder) annotated(s *corev1.Service, m *probe.Module) *probe.Target {
-	host := s.Name + "." + s.Namespace + ".svc"
-	t := &probe.Target{
-		Name:       path.Join(kindService, s.Namespace, s.Name),
-		ServerName: s.Annotations[annotationServerName],
-		Module:     m,
-		Labels:     probe.LabelsOf(map[string]string{"kind": kindService, "namespace": s.Namespace, "service": s.Name}),
-	}
+	t, host := ofService(s, m), hostOf(s)
 	port, fault := annotatedPort(s)
 	if fault != nil {
 		t.Address, t.Faults, t.Undialled = hostPort(host, 443), []probe.Problem{*fault}, true

@@ -94,3 +94,25 @@ spec: {clusterIP: 10.96.0.9, ports: [{port: 443}]}
 		t.Errorf("labels differ (-want +got):\n%s", diff)
 	}
 }
+
+// What a Service asks for in vain is said once, by whatever target it has.
+func TestMisannotatedService(t *testing.T) {
+	const undialled = "service/db/redis tls redis.db.svc:443 undialled\n  annotation_invalid: Service db/redis: metadata.annotations["
+	for _, tt := range []struct{ annotations, port, want string }{
+		{`tlsprobe.io/ignore: "false"`, "6379", ""},
+		{`tlsprobe.io/prob: tls`, "6379", undialled + "tlsprobe.io/prob] is none that tlsprobe knows"},
+		{`tlsprobe.io/prob: tls, tlsprobe.io/ignore: "true"`, "6379", ""},
+		{`tlsprobe.io/probe: ""`, "6379", undialled + `tlsprobe.io/probe] is "", and has no effect`},
+		{`tlsprobe.io/path: /x`, "6379", undialled + `tlsprobe.io/path] is "/x", and has no effect`},
+		{`tlsprobe.io/prob: tls`, "4317", `
+otlp/db/redis/main otlp_grpc redis.db.svc:4317
+  ClusterIP of db/redis 10.96.0.8:4317
+  annotation_invalid: Service db/redis: metadata.annotations[tlsprobe.io/prob] is none that tlsprobe knows`},
+	} {
+		t.Run(tt.annotations, func(t *testing.T) {
+			o := parse(t, "kind: Service\nmetadata: {name: redis, namespace: db, annotations: {"+tt.annotations+"}}\nspec: {clusterIP: 10.96.0.8, ports: [{name: main, port: "+tt.port+"}]}\n")
+			o.unread["endpointslices"], o.unread["peerauthentications"] = true, true
+			wantLines(t, build(testConfig(), o).Common, tt.want)
+		})
+	}
+}

@@ -57,8 +57,8 @@ func ownInterval(of metav1.Object) (d time.Duration, ok bool) {
 	return d, err == nil && d >= time.Second
 }
 
-// annotationFaults says which of our annotations have no effect. Those of a
-// Service alone are judged where they are used.
+// annotationFaults says which of our annotations have no effect. What those of a
+// Service that is probed say is judged where they are used.
 func annotationFaults(of metav1.Object) []probe.Problem {
 	var all []probe.Problem
 	for _, key := range slices.Sorted(maps.Keys(of.GetAnnotations())) {
@@ -90,10 +90,25 @@ func mistake(of metav1.Object, key string) string {
 		if _, ok := ownInterval(of); !ok {
 			return "a duration of at least 1s, as 30s or 5m"
 		}
+	case annotationProbe, annotationPort, annotationServerName, annotationPath:
+		return mistakeOfService(of, key)
 	case annotationExpect:
 		if kind := kindOf(of); value != "permissive" && (kind == "Ingress" || kind == "Gateway") {
 			return "permissive, if plain http is meant to be served too"
 		}
+	}
+	return ""
+}
+
+// mistakeOfService does it for the annotations by which a Service is probed.
+func mistakeOfService(of metav1.Object, key string) string {
+	switch probed := of.GetAnnotations()[annotationProbe] != ""; {
+	case kindOf(of) != "Service":
+		return "none: it is for Services"
+	case key == annotationProbe && !probed:
+		return "the name of a module, as tls or http"
+	case !probed:
+		return annotationProbe + " beside it, with the name of a module"
 	}
 	return ""
 }

@@ -40,7 +40,7 @@ func TestAnnotations(t *testing.T) {
 		{`tlsprobe.io/ignore: "false"`, 30 * time.Second, ""},
 		{`tlsprobe.io/ignore: "yes"`, 30 * time.Second, "true or false"},
 		{`tlsprobe.io/intervall: 5m`, 30 * time.Second, "tlsprobe.io/interval"},
-		{`tlsprobe.io/path: /`, 30 * time.Second, ""},
+		{`tlsprobe.io/path: /`, 30 * time.Second, "none: it is for Services"},
 	} {
 		t.Run(tt.annotations, func(t *testing.T) {
 			targets := build(testConfig(), annotated(t, tt.annotations)).Common

@@ -18,7 +18,7 @@ func (b *builder) apiServer() {
 	}
 	port := s.Spec.Ports[0].Port
 	behind := b.backend(at(s, "spec.ports[0]"), s.Namespace, s.Name, intstr.FromInt32(port))
-	name := s.Name + "." + s.Namespace + ".svc"
+	name := hostOf(s)
 	b.add(s, &probe.Target{
 		Name:       kindAPIServer + "/" + s.Name,
 		Address:    hostPort(name, port),

@@ -159,6 +159,9 @@ func portText(p *corev1.ServicePort) string {
 
 func nameOf(s *corev1.Service) string { return s.Namespace + "/" + s.Name }
 
+// hostOf is the name by which the cluster calls the Service.
+func hostOf(s *corev1.Service) string { return s.Name + "." + s.Namespace + ".svc" }
+
 // hostPort puts an IPv6 address in brackets.
 func hostPort(host string, port int32) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))

@@ -30,6 +30,7 @@ type builder struct {
 
 	targets []*probe.Target
 	wide    []wideTarget
+	used    map[metav1.Object]bool // what they are made of
 }
 
 func newBuilder(c *Config, o *objects) *builder {
@@ -40,6 +41,7 @@ func newBuilder(c *Config, o *objects) *builder {
 		slices:   map[string][]*discoveryv1.EndpointSlice{},
 		spread:   map[probe.Route]bool{},
 		bundles:  map[string]*bundle{},
+		used:     map[metav1.Object]bool{},
 		verified: &probe.Module{Name: "tls", Kind: "tls", Prober: probe.NewProber("tls")},
 	}
 	unverified := probe.NewProber("tls").(*probe.TLSProber)
@@ -91,6 +93,7 @@ func matches(patterns []string, name string, empty bool) bool {
 
 // add completes a target that is made of the object, and keeps it for all nodes.
 func (b *builder) add(of metav1.Object, t *probe.Target) {
+	b.used[of] = true
 	b.complete(of, t, len(b.objects.nodes))
 	if w, ok := b.widen(t); ok {
 		b.wide = append(b.wide, w)

@@ -84,7 +84,7 @@ func (b *builder) receiver(s *corev1.Service, i int, modules map[otlpWays]*probe
 	port := &s.Spec.Ports[i]
 	here := at(s, "spec.ports["+strconv.Itoa(i)+"]")
 	behind := b.backend(here, s.Namespace, s.Name, servicePort(port.Port, ""))
-	host := s.Name + "." + s.Namespace + ".svc"
+	host := hostOf(s)
 	t := &probe.Target{
 		Name:       path.Join(kindOTLP, s.Namespace, s.Name, cmp.Or(port.Name, strconv.Itoa(int(port.Port)))),
 		Address:    hostPort(host, port.Port),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 
@@ -67,13 +68,19 @@ func (s *Source) add(t testing.TB, document []byte) {
 	if w == nil {
 		t.Fatalf("no resource has kind %q of\n%s", head.Kind, document)
 	}
+	if err := w.store.Add(w.parse(t, document)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parse reads one object of the watched kind.
+func (w *watcher) parse(t testing.TB, document []byte) runtime.Object {
+	t.Helper()
 	object := w.example.DeepCopyObject()
 	if err := yaml.Unmarshal(document, object); err != nil {
 		t.Fatalf("%v in\n%s", err, document)
 	}
-	if err := w.store.Add(object); err != nil {
-		t.Fatal(err)
-	}
+	return object
 }
 
 // watcherOf returns the watcher of a kind, nil if there is none.

@@ -195,6 +195,8 @@ func (s stripper) slice(e *discoveryv1.EndpointSlice) bool {
 	return service != ""
 }
 
+// ingress has no use for those that cert-manager makes for a challenge, which has a
+// target of its own: the hosts would come and go with it.
 func (s stripper) ingress(i *networkingv1.Ingress) bool {
 	s.with(labelSolver).meta(&i.TypeMeta, &i.ObjectMeta, ingressAnnotations()...)
 	for k := range i.Spec.Rules {
@@ -204,7 +206,7 @@ func (s stripper) ingress(i *networkingv1.Ingress) bool {
 	for k := range i.Status.LoadBalancer.Ingress {
 		i.Status.LoadBalancer.Ingress[k].Ports = nil
 	}
-	return true
+	return i.Labels[labelSolver] == ""
 }
 
 func (s stripper) ingressClass(c *networkingv1.IngressClass) bool {
@@ -218,9 +220,10 @@ func (s stripper) gateway(g *gateway) bool {
 	return true
 }
 
+// httpRoute has no use for those that cert-manager makes either.
 func (s stripper) httpRoute(r *httpRoute) bool {
-	s.meta(&r.TypeMeta, &r.ObjectMeta)
-	return true
+	s.with(labelSolver).meta(&r.TypeMeta, &r.ObjectMeta)
+	return r.Labels[labelSolver] == ""
 }
 
 func (s stripper) challenge(c *challenge) bool {

@@ -103,3 +103,30 @@ status: {observedGeneration: 4}`,
 		})
 	}
 }
+
+// TestStripUseless keeps nothing of these, although what is streamed has been
+// stripped when the store strips it.
+func TestStripUseless(t *testing.T) {
+	const solver = "metadata: {name: a, namespace: b, labels: {acme.cert-manager.io/http01-solver: \"true\"}}"
+	for _, document := range []string{
+		"kind: Ingress\n" + solver + "\nspec: {rules: [{host: a.example}]}",
+		"kind: HTTPRoute\n" + solver + "\nspec: {hostnames: [a.example]}",
+		"kind: EndpointSlice\nmetadata: {name: a, namespace: b}\nendpoints: [{addresses: [10.0.0.1]}]",
+		"kind: CustomResourceDefinition\nmetadata: {name: a}\nspec: {group: a}",
+		"kind: APIService\nmetadata: {name: a}\nspec: {group: a}",
+	} {
+		s := newTestSource(t)
+		kind, _, _ := strings.Cut(strings.TrimPrefix(document, "kind: "), "\n")
+		w := s.watcherOf(kind)
+		object := w.parse(t, []byte(document))
+		if _, err := w.store.Transformer()(object); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.store.Replace([]any{object}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if kept := w.store.count().objects; kept > 0 {
+			t.Errorf("keeps\n%s", document)
+		}
+	}
+}

@@ -48,11 +48,7 @@ func (b *builder) backend(at place, namespace, name string, port intstr.IntOrStr
 		return unreachable(endpoints.fault(at, s, found))
 	}
 	routes := endpoints.routes()
-	if len(routes) > maxEndpoints {
-		for _, r := range routes {
-			b.spread[r] = true
-		}
-	}
+	b.shareOut(routes)
 	return backend{routes: append(clusterIPRoute(s, found), routes...)}
 }
 

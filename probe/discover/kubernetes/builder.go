@@ -22,7 +22,7 @@ type builder struct {
 	services map[string]*corev1.Service              // by namespace/name
 	slices   map[string][]*discoveryv1.EndpointSlice // of a Service, by its namespace/name
 	nodes    ring[string]
-	spread   map[probe.Route]bool // to endpoints of Services that have very many
+	spread   map[probe.Route]bool // see [builder.shareOut]
 	bundles  map[string]*bundle   // by the caBundle
 	until    time.Time            // see [Cluster.Until]
 

@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"maps"
 	"net"
-	"net/netip"
 	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,8 +79,7 @@ func throughURL(t *probe.Target, text string) bool {
 		return false
 	}
 	host, port := u.Hostname(), u.Port()
-	addr, _ := netip.ParseAddr(host)
-	if host == "" || host == "localhost" || addr.IsLoopback() {
+	if host == "" || isLoopback(host) {
 		return false
 	}
 	if port == "" {

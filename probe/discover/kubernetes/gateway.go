@@ -49,6 +49,7 @@ func (b *builder) gateway(g *gateway, modules hostModules, routes []*httpRoute) 
 		p.Expected = "the address that the Gateway's clients use"
 		faults = []probe.Problem{p}
 	}
+	addresses = slices.DeleteFunc(addresses, isLoopback)
 	hosts := make([][]string, len(g.Spec.Listeners))
 	var secure []string
 	for n, l := range g.Spec.Listeners {
@@ -67,6 +68,7 @@ func (b *builder) gateway(g *gateway, modules hostModules, routes []*httpRoute) 
 				continue
 			}
 			t := s.target(path.Join(kindGateway, g.Namespace, g.Name, l.Name))
+			b.shareOut(t.Routes[:len(addresses)])
 			t.Faults = slices.Clone(faults)
 			t.Labels = probe.LabelsOf(map[string]string{
 				"kind": kindGateway, "namespace": g.Namespace, "gateway": g.Name, "listener": l.Name, "host": cmp.Or(host, anyHost),

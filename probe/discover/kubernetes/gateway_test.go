@@ -19,7 +19,7 @@ spec:
   - {name: pass, port: 9443, protocol: TLS, hostname: db.test, tls: {mode: Passthrough}}
   - {name: pass-any, port: 9444, protocol: TLS, tls: {mode: Passthrough}}
   - {name: tcp, port: 5432, protocol: TCP}
-status: {addresses: [{type: IPAddress, value: 203.0.113.9}, {type: NamedAddress, value: spare}]}
+status: {addresses: [{type: IPAddress, value: 203.0.113.9}, {type: Hostname, value: localhost}, {type: NamedAddress, value: spare}]}
 ---
 kind: HTTPRoute
 metadata: {name: shop, namespace: shop}
@@ -48,6 +48,12 @@ metadata: {name: of-another-kind, namespace: infra}
 spec:
   parentRefs: [{kind: Service, name: web}, {group: example.com, name: web}]
   hostnames: [other.test]
+---
+kind: HTTPRoute
+metadata: {name: cm-acme-http-solver, namespace: shop, labels: {acme.cert-manager.io/http01-solver: "true"}}
+spec:
+  parentRefs: [{name: web, namespace: infra}]
+  hostnames: [challenged.example.com]
 ---
 kind: HTTPRoute
 metadata: {name: refused, namespace: other}

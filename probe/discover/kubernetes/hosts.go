@@ -105,6 +105,13 @@ func (s site) url(host string) string {
 	return scheme + "://" + host + "/"
 }
 
+// isLoopback reports whether this is the own machine of whoever reads it: of what
+// leads there nothing can be told from another one.
+func isLoopback(host string) bool {
+	addr, _ := netip.ParseAddr(host)
+	return host == "localhost" || addr.IsLoopback()
+}
+
 // covers reports whether a client takes a certificate for the pattern as one for the
 // host: a wildcard stands for one label (RFC 6125, Section 6.4.3).
 func covers(pattern, host string) bool {

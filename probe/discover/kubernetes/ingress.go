@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"tlsprobe/probe"
 )
 
-// ingresses makes a target of each host of the Ingresses. The Ingresses that
-// cert-manager makes for a challenge are left to the challenge's own target.
+// ingresses makes a target of each host of the Ingresses.
 func (b *builder) ingresses() {
 	modules := newHostModules(kindIngress)
 	elsewhere := securedHosts(b.objects.ingresses)
 	for _, i := range b.objects.ingresses {
-		if b.wants(kindIngress, i) && i.Labels[labelSolver] == "" {
+		if b.wants(kindIngress, i) {
 			b.ingress(i, modules, elsewhere)
 		}
 	}
@@ -32,13 +32,14 @@ type ingressHost struct {
 
 func (b *builder) ingress(i *networkingv1.Ingress, modules hostModules, elsewhere map[string]bool) {
 	faults := b.unserved(i)
-	addresses := addressesOf(i)
+	addresses := slices.DeleteFunc(addressesOf(i), isLoopback)
 	for _, h := range hostsOf(i, elsewhere) {
 		s := site{host: h.host, port: 80, module: modules.http, addresses: addresses, via: "address in the status of the Ingress"}
 		if h.secure {
 			s.port, s.secure, s.module = 443, true, secureModule(i, h.host, modules)
 		}
 		t := s.target(path.Join(kindIngress, i.Namespace, i.Name))
+		b.shareOut(t.Routes[:len(addresses)])
 		t.Faults = slices.Concat(h.faults, faults)
 		t.Labels = probe.LabelsOf(map[string]string{
 			"kind": kindIngress, "namespace": i.Namespace, "ingress": i.Name, "host": cmp.Or(h.host, anyHost),
@@ -52,44 +53,12 @@ func secureModule(i *networkingv1.Ingress, host string, modules hostModules) *pr
 	switch {
 	case host == "":
 		return modules.unnamed
-	case i.Annotations[annotationPassthrough] == "true":
+	case passesThrough(i):
 		return modules.tls
 	case servesPlain(i):
 		return modules.alone
 	}
 	return modules.https
-}
-
-// What controllers are told by annotations.
-const (
-	annotationPassthrough   = "nginx.ingress.kubernetes.io/ssl-passthrough"
-	annotationForceRedirect = "nginx.ingress.kubernetes.io/force-ssl-redirect"
-)
-
-// redirectAnnotations are those whose "false" turns off the redirect from http to
-// https, or http itself: nothing is to be said of it then.
-var redirectAnnotations = []string{
-	"nginx.ingress.kubernetes.io/ssl-redirect",
-	"nginx.org/redirect-to-https",
-	"haproxy.org/ssl-redirect",
-	"haproxy-ingress.github.io/ssl-redirect",
-	"ingress.kubernetes.io/ssl-redirect",
-	"kubernetes.io/ingress.allow-http",
-}
-
-// ingressAnnotations are those of others that are read.
-func ingressAnnotations() []string {
-	return append(slices.Clone(redirectAnnotations), annotationPassthrough, annotationForceRedirect, annotationClass)
-}
-
-// servesPlain reports whether somebody has said that plain http need not lead to
-// https.
-func servesPlain(i *networkingv1.Ingress) bool {
-	if i.Annotations[annotationExpect] == "permissive" {
-		return true
-	}
-	return i.Annotations[annotationForceRedirect] != "true" &&
-		slices.ContainsFunc(redirectAnnotations, func(key string) bool { return i.Annotations[key] == "false" })
 }
 
 func addressesOf(i *networkingv1.Ingress) []string {
@@ -117,11 +86,13 @@ func hostsOf(i *networkingv1.Ingress, elsewhere map[string]bool) []ingressHost {
 	}
 	for _, entry := range i.Spec.TLS {
 		for _, host := range entry.Hosts {
-			add(ingressHost{host: host, secure: true})
+			if !standsForRules(i, host) {
+				add(ingressHost{host: host, secure: true})
+			}
 		}
 	}
 	for _, rule := range i.Spec.Rules {
-		h := ingressHost{host: rule.Host, secure: secures(i, rule.Host) || i.Annotations[annotationPassthrough] == "true"}
+		h := ingressHost{host: rule.Host, secure: secures(i, rule.Host) || passesThrough(i)}
 		if !h.secure && !elsewhere[rule.Host] {
 			h.faults = mismatches(i, rule.Host)
 			h.secure = len(h.faults) > 0
@@ -129,15 +100,23 @@ func hostsOf(i *networkingv1.Ingress, elsewhere map[string]bool) []ingressHost {
 		add(h)
 	}
 	if len(all) == 0 { // a default backend only
-		add(ingressHost{secure: len(i.Spec.TLS) > 0})
+		add(ingressHost{secure: len(i.Spec.TLS) > 0 || endsTLS(i)})
 	}
 	return all
+}
+
+// standsForRules reports whether the host of a TLS entry is a wildcard for the hosts
+// of rules alone. Those have targets of their own; of another host below it the
+// controller has not heard.
+func standsForRules(i *networkingv1.Ingress, pattern string) bool {
+	return strings.HasPrefix(pattern, "*") && !orphaned(i, pattern) &&
+		!slices.ContainsFunc(i.Spec.Rules, func(r networkingv1.IngressRule) bool { return r.Host == "" || r.Host == pattern })
 }
 
 // secures reports whether the Ingress ends TLS for a host. An entry without hosts
 // does for all.
 func secures(i *networkingv1.Ingress, host string) bool {
-	return slices.ContainsFunc(i.Spec.TLS, func(entry networkingv1.IngressTLS) bool {
+	return endsTLS(i) || slices.ContainsFunc(i.Spec.TLS, func(entry networkingv1.IngressTLS) bool {
 		return len(entry.Hosts) == 0 ||
 			slices.ContainsFunc(entry.Hosts, func(pattern string) bool { return covers(pattern, host) })
 	})

@@ -167,6 +167,7 @@ func TestIngressRedirect(t *testing.T) {
 		{`haproxy.org/ssl-redirect: "false"`, "ingress_https"},
 		{`tlsprobe.io/expect: permissive`, "ingress_https"},
 		{`nginx.ingress.kubernetes.io/ssl-passthrough: "true"`, "ingress_tls"},
+		{`route.openshift.io/termination: passthrough`, "ingress_tls"},
 	} {
 		targets := ofKind(t, kindIngress, parse(t, ingressYAML(`, annotations: {`+tt.annotations+`}`, `, tls: [{hosts: [a.test]}]`)))
 		if len(targets) != 1 || targets[0].Module.Name != tt.want {
@@ -189,6 +190,61 @@ func TestIngressPassthrough(t *testing.T) {
 ingress/ns/i/argo.test ingress_tls argo.test:443
   address in the status of the Ingress 203.0.113.7:443
   cluster DNS argo.test:443
+`)
+}
+
+// Load balancers of clouds end TLS by certificates that annotations name.
+func TestIngressTLSByAnnotation(t *testing.T) {
+	for _, tt := range []struct{ annotations, want string }{
+		{``, "ingress_http http://a.test/"},
+		{`alb.ingress.kubernetes.io/certificate-arn: "arn:aws:acm:x"`, "ingress https://a.test/"},
+		{`alb.ingress.kubernetes.io/certificate-arn: ""`, "ingress_http http://a.test/"},
+		{`alb.ingress.kubernetes.io/listen-ports: '[{"HTTP": 80}, {"HTTPS": 443}]'`, "ingress https://a.test/"},
+		{`alb.ingress.kubernetes.io/listen-ports: '[{"HTTP": 80}]'`, "ingress_http http://a.test/"},
+		{`networking.gke.io/managed-certificates: web, kubernetes.io/ingress.allow-http: "false"`, "ingress_https https://a.test/"},
+		{`ingress.gcp.kubernetes.io/pre-shared-cert: web`, "ingress https://a.test/"},
+		{`appgw.ingress.kubernetes.io/appgw-ssl-certificate: web`, "ingress https://a.test/"},
+		{`traefik.ingress.kubernetes.io/router.tls: "true"`, "ingress https://a.test/"},
+		{`traefik.ingress.kubernetes.io/router.tls: "false"`, "ingress_http http://a.test/"},
+		{`route.openshift.io/termination: edge`, "ingress https://a.test/"},
+	} {
+		metadata := `, annotations: {` + tt.annotations + `}`
+		got := lines(ofKind(t, kindIngress, parse(t, ingressYAML(metadata, `, rules: [{host: a.test}]`))))[0]
+		if want := "ingress/ns/i/a.test " + tt.want; got != want {
+			t.Errorf("%s: %q, want %q", tt.annotations, got, want)
+		}
+	}
+	metadata := `, annotations: {networking.gke.io/managed-certificates: web}`
+	if got := lines(ofKind(t, kindIngress, parse(t, ingressYAML(metadata, ``))))[0]; got != "ingress/ns/i/* ingress_unnamed https://203.0.113.7/" {
+		t.Errorf("without rules: %q", got)
+	}
+}
+
+// A wildcard certificate is for the rules below it; the wildcard is a host only where
+// something serves it.
+func TestIngressWildcardOfTLS(t *testing.T) {
+	const asked = "ingress/ns/i/*.a.test"
+	for rules, want := range map[string][]string{
+		"{host: x.a.test}":                     {"ingress/ns/i/x.a.test"},
+		"{host: x.a.test}, {host: '*.a.test'}": {asked, "ingress/ns/i/x.a.test"},
+		"{host: x.a.test}, {}":                 {"ingress/ns/i/*", asked, "ingress/ns/i/x.a.test"},
+		"{host: x.test}":                       {asked, "ingress/ns/i/x.test"},
+		"":                                     {asked},
+	} {
+		got := namesOfTargets(ofKind(t, kindIngress, parse(t, ingressYAML(``, `, tls: [{hosts: ["*.a.test"]}], rules: [`+rules+`]`))))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", rules, got, want)
+		}
+	}
+}
+
+// kind writes localhost into the status, which is another machine for each node.
+func TestIngressAtLoopback(t *testing.T) {
+	documents := strings.ReplaceAll(ingressYAML(``, `, rules: [{host: a.test}]`), "{ip: 203.0.113.7}", "{hostname: localhost}, {ip: 127.0.0.1}, {ip: 203.0.113.7}")
+	wantLines(t, ofKind(t, kindIngress, parse(t, documents)), `
+ingress/ns/i/a.test ingress_http http://a.test/
+  address in the status of the Ingress 203.0.113.7:80
+  cluster DNS a.test:80
 `)
 }
 

@@ -6,8 +6,9 @@ import (
 	"tlsprobe/probe"
 )
 
-// maxEndpoints is how many endpoints of a Service a node probes at least. If there
-// are more, each node probes others, and all of them together every one.
+// maxEndpoints is how many endpoints of a Service, or addresses of an Ingress, a node
+// probes at least. If there are more, each node probes others, and all of them
+// together every one.
 const maxEndpoints = 10
 
 // A wideTarget is one with more endpoints than each node should probe.
@@ -15,6 +16,17 @@ type wideTarget struct {
 	whole     *probe.Target // with the routes that every node takes
 	endpoints ring[probe.Route]
 	nodes     ring[string]
+}
+
+// shareOut has the routes to the endpoints of one target shared out among the nodes
+// if there are very many.
+func (b *builder) shareOut(routes []probe.Route) {
+	if len(routes) <= maxEndpoints {
+		return
+	}
+	for _, r := range routes {
+		b.spread[r] = true
+	}
 }
 
 // widen makes a wideTarget of t if there is cause to.

@@ -78,6 +78,35 @@ func TestWideTarget(t *testing.T) {
 	}
 }
 
+// TestWideIngress is of one whose controller runs on many nodes, all of whose
+// addresses are in its status.
+func TestWideIngress(t *testing.T) {
+	var addresses strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&addresses, "{ip: 203.0.113.%d}, ", i)
+	}
+	c := build(testConfig(), parse(t, strings.ReplaceAll(ingressYAML(``, `, rules: [{host: "*.test"}, {host: a.test}]`), "{ip: 203.0.113.7}", addresses.String())+`
+kind: Node
+metadata: {name: a}
+---
+kind: Node
+metadata: {name: b}
+`))
+	probed := map[string]bool{}
+	for _, node := range []string{"a", "b"} {
+		targets := c.Own(node)
+		if len(targets) != 2 || targets[0].Undialled || targets[1].Routes[0].Via != "cluster DNS" {
+			t.Fatalf("node %s has %q", node, lines(targets))
+		}
+		for _, r := range targets[0].Routes {
+			probed[r.Address] = true
+		}
+	}
+	if len(c.Common) > 0 || len(probed) != 30 {
+		t.Errorf("%d addresses are shared out, all nodes have %v", len(probed), namesOfTargets(c.Common))
+	}
+}
+
 // TestWideTargetWithoutNodes is of a cluster whose nodes may not be read: nobody
 // can tell how many share the work, and nobody takes all of it.
 func TestWideTargetWithoutNodes(t *testing.T) {

@@ -47,12 +47,12 @@ func runHub(t *testing.T, c *cluster.Cluster, host *cluster.Host, settings strin
 func startAgent(t *testing.T, c *cluster.Cluster, hub *product, node string) *product {
 	t.Helper()
 	host := addHost(t, c, "agent", "10.77.0.21")
-	return runAgent(t, c, host, hub, node)
+	return runAgent(t, c, host, hub, node, "1s")
 }
 
-func runAgent(t *testing.T, c *cluster.Cluster, host *cluster.Host, hub *product, node string) *product {
+func runAgent(t *testing.T, c *cluster.Cluster, host *cluster.Host, hub *product, node, refresh string) *product {
 	t.Helper()
-	return startProduct(t, c, host, "agent", "sources: [{http: {url: "+hub.url+"/targets, refresh: 1s}}]\n", "--node.name="+node)
+	return startProduct(t, c, host, "agent", "sources: [{http: {url: "+hub.url+"/targets, refresh: "+refresh+"}}]\n", "--node.name="+node)
 }
 
 var watchState = regexp.MustCompile(`(?m)^tlsprobe_watch_state\{resource="([^"]+)",source="kubernetes",state="([^"]+)"\} 1$`)

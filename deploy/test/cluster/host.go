@@ -21,6 +21,7 @@ type Host struct {
 
 	namespace string
 	network   *Network
+	dns       netip.Addr // of the server that programs ask; zero: the machine's
 }
 
 // Namespace is the file that stands for the host's network namespace.
@@ -29,8 +30,23 @@ func (h *Host) Namespace() string { return filepath.Join(namespaces, h.namespace
 // Command is [exec.CommandContext] on the host: in its network namespace, and in the
 // caller's other ones. "ip netns exec" would hide the cgroups.
 func (h *Host) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "nsenter", append([]string{"--net=" + h.Namespace(), name}, args...)...)
+	enter := []string{"--net=" + h.Namespace()}
+	if h.dns.IsValid() {
+		enter = append(enter, "unshare", "--mount", "sh", "-c", withDNS, h.dns.String())
+	}
+	return exec.CommandContext(ctx, "nsenter", append(append(enter, name), args...)...)
 }
+
+// withDNS runs its arguments with another resolv.conf(5), which names the server $0.
+const withDNS = `set -e
+file=$(mktemp)
+echo "nameserver $0" >"$file"
+mount --bind "$file" /etc/resolv.conf
+rm "$file"
+exec "$@"`
+
+// UseDNS makes the commands to come ask this server.
+func (h *Host) UseDNS(server netip.Addr) { h.dns = server }
 
 // Run runs a command on the host; what it says is in the error.
 func (h *Host) Run(name string, args ...string) error {

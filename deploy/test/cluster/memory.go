@@ -9,25 +9,41 @@ import (
 	"strings"
 )
 
-// Memory returns how much memory the process holds, and the most that it ever held,
-// in bytes (VmRSS and VmHWM of proc(5)).
-func (p *Process) Memory() (now, peak int64, err error) {
+// Memory is what a process holds, in bytes (proc(5)).
+type Memory struct {
+	Resident int64 // VmRSS
+	Peak     int64 // VmHWM: the most that Resident ever was
+	File     int64 // RssFile: pages of the program's own file, which the kernel may drop at any time
+}
+
+// String implements [fmt.Stringer].
+func (m Memory) String() string {
+	mib := func(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+	return fmt.Sprintf("%.1f MiB, at most %.1f MiB; %.1f MiB of it are the program's file", mib(m.Resident), mib(m.Peak), mib(m.File))
+}
+
+// Memory returns how much memory the process holds.
+func (p *Process) Memory() (m Memory, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
+	fields := map[string]*int64{"VmRSS": &m.Resident, "VmHWM": &m.Peak, "RssFile": &m.File}
 	for lines := bufio.NewScanner(bytes.NewReader(status)); lines.Scan(); {
 		key, value, _ := strings.Cut(lines.Text(), ":")
-		kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		switch key {
-		case "VmRSS":
-			now = kib << 10
-		case "VmHWM":
-			peak = kib << 10
+		field := fields[key]
+		if field == nil {
+			continue
 		}
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			return m, fmt.Errorf("process %d: %s: %w", p.PID(), lines.Text(), err)
+		}
+		*field = kib << 10
+		delete(fields, key)
 	}
-	if now == 0 || peak == 0 {
-		return 0, 0, fmt.Errorf("process %d tells no memory", p.PID())
+	if len(fields) > 0 {
+		return m, fmt.Errorf("process %d does not tell all of its memory", p.PID())
 	}
-	return now, peak, nil
+	return m, nil
 }

@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// pause is how often a condition is looked at that tells nobody when it changes.
-const pause = 50 * time.Millisecond
+// A condition that tells nobody when it changes is looked at after pauses that grow
+// with the time that has passed, between these two: a look may cost the one who is
+// looked at something.
+const shortPause, longPause = 50 * time.Millisecond, 3 * time.Second
 
 // Until calls check until it returns nil. If that does not happen before ctx ends, the
 // error is the last one seen.
 func Until(ctx context.Context, check func() error) error {
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
 	start := time.Now()
 	for {
 		err := check()
 		if err == nil {
 			return nil
 		}
+		waited := time.Since(start)
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("after %s: %w", time.Since(start).Round(time.Millisecond), err)
-		case <-tick.C:
+			return fmt.Errorf("after %s: %w", waited.Round(time.Millisecond), err)
+		case <-time.After(min(max(waited/10, shortPause), longPause)):
 		}
 	}
 }

@@ -24,7 +24,8 @@ const (
 var errBusy = errors.New("as many probes as allowed run already")
 
 // live runs probes for those who ask. Equal ones that are asked for at the same
-// time share one run, which ends early when nobody waits for it any more.
+// time share one run, which ends early when nobody waits for it any more. A target
+// may change its routes or faults and keep its name: then the runs are not equal.
 type live struct {
 	now func() time.Time
 	max int // runs at once
@@ -37,6 +38,7 @@ type live struct {
 
 // A flight is one run under way.
 type flight struct {
+	target  *probe.Target
 	waiting int // who wants the result; guarded by live.mu
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -47,10 +49,10 @@ func newLive(now func() time.Time, most int) *live {
 	return &live{now: now, max: most, flights: map[string]*flight{}, recent: map[string]*probe.Result{}}
 }
 
-// run returns what a run found, its own or that of another with the same key. It
-// returns errBusy, or the error of ctx.
-func (l *live) run(ctx context.Context, key string, run func(context.Context) *probe.Result) (*probe.Result, error) {
-	f, err := l.join(ctx, key, run)
+// run returns what a run of t found, its own or that of another with the same key.
+// It returns errBusy, or the error of ctx.
+func (l *live) run(ctx context.Context, key string, t *probe.Target, run func(context.Context) *probe.Result) (*probe.Result, error) {
+	f, err := l.join(ctx, key, t, run)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +65,10 @@ func (l *live) run(ctx context.Context, key string, run func(context.Context) *p
 	}
 }
 
-func (l *live) join(ctx context.Context, key string, run func(context.Context) *probe.Result) (*flight, error) {
+func (l *live) join(ctx context.Context, key string, t *probe.Target, run func(context.Context) *probe.Result) (*flight, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f := l.flights[key]; f != nil {
+	if f := l.flights[key]; f != nil && asksSame(f.target, t) {
 		f.waiting++
 		return f, nil
 	}
@@ -75,7 +77,7 @@ func (l *live) join(ctx context.Context, key string, run func(context.Context) *
 	}
 	// The run outlives the request that began it if others wait for it too.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &flight{waiting: 1, cancel: cancel, done: make(chan struct{})}
+	f := &flight{target: t, waiting: 1, cancel: cancel, done: make(chan struct{})}
 	l.flights[key] = f
 	l.running++
 	go func() {
@@ -119,11 +121,12 @@ func (l *live) keep(key string, r *probe.Result) {
 	l.recent[key] = r
 }
 
-// fresh returns what was kept for key, or nil if it is too old.
-func (l *live) fresh(key string) *probe.Result {
+// fresh returns what was kept for key, or nil if it is too old or not about t as it
+// is now.
+func (l *live) fresh(key string, t *probe.Target) *probe.Result {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.recent[key]; r != nil && l.age(r) < freshFor {
+	if r := l.recent[key]; r != nil && l.age(r) < freshFor && asksSame(r.Target, t) {
 		return r
 	}
 	return nil

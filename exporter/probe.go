@@ -64,10 +64,10 @@ func (h *Handler) answerKnown(ctx context.Context, q query, view View) (View, er
 	target := within(q.timeout, view.Target)
 	runs := h.runsFor(q)
 	key := fmt.Sprintf("%s\x00%s", target.Name, target.Timeout)
-	r := runs.fresh(key)
-	if r == nil || !asksSame(r.Target, target) {
+	r := runs.fresh(key, target)
+	if r == nil {
 		var err error
-		if r, err = h.runLive(ctx, runs, key, func(ctx context.Context) *probe.Result {
+		if r, err = h.runLive(ctx, runs, key, target, func(ctx context.Context) *probe.Result {
 			if q.timeout > 0 { // experiments included: a scrape does not wait for them
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, target.Timeout)
@@ -101,8 +101,8 @@ func within(timeout time.Duration, t *probe.Target) *probe.Target {
 	return &hurried
 }
 
-func (h *Handler) runLive(ctx context.Context, runs *live, key string, run func(context.Context) *probe.Result) (*probe.Result, error) {
-	r, err := runs.run(ctx, key, run)
+func (h *Handler) runLive(ctx context.Context, runs *live, key string, t *probe.Target, run func(context.Context) *probe.Result) (*probe.Result, error) {
+	r, err := runs.run(ctx, key, t, run)
 	switch {
 	case errors.Is(err, errBusy):
 		return nil, refuse(http.StatusTooManyRequests, "%d probes run already for those who asked: try again in a second", runs.max)

@@ -32,7 +32,7 @@ func (h *Handler) answerAddress(ctx context.Context, q query) (View, error) {
 	defer h.runner.Forget(target.Name) // nobody comes back to it by this name
 	runs := h.runsFor(q)
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", q.module, q.hostname, q.target, target.Timeout)
-	r, err := h.runLive(ctx, runs, key, func(ctx context.Context) *probe.Result { return runner.Run(ctx, target) })
+	r, err := h.runLive(ctx, runs, key, target, func(ctx context.Context) *probe.Result { return runner.Run(ctx, target) })
 	if err != nil {
 		return View{}, err
 	}

@@ -1,9 +1,15 @@
 package exporter_test
 
 import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"tlsprobe/exporter"
 	"tlsprobe/probe"
@@ -67,4 +73,41 @@ func TestProbeOfNewRoutes(t *testing.T) {
 	store.SetTargets([]*probe.Target{&after})
 	text := body(t, get(t, newHandler(store), "/probe?target="+url.QueryEscape(after.Name)))
 	wantParts(t, text, true, "dialled: pod hook-9fk on node-c\n")
+}
+
+// Nor is one that is still under way.
+func TestProbeOfNewRoutesMeanwhile(t *testing.T) {
+	peer, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Close()
+	before := hook()
+	before.Routes = []probe.Route{{Via: "a pod that hangs", Address: peer.Addr().String()}}
+	before.Timeout = time.Minute
+	store := exporter.NewStore(nil)
+	store.SetTargets([]*probe.Target{before})
+	h := newHandler(store)
+	path := "/probe?target=" + url.QueryEscape(before.Name)
+	ctx, giveUp := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+	})
+	defer asking.Wait()
+	defer giveUp()
+	conn, err := peer.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+
+	after := *before
+	after.Routes = []probe.Route{{Via: "a pod that is gone", Address: "127.0.0.1:1"}}
+	store.SetTargets([]*probe.Target{&after})
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(soon, http.MethodGet, path, nil))
+	wantParts(t, w.Body.String(), true, "dialled: a pod that is gone\n")
 }

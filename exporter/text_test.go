@@ -36,6 +36,7 @@ func TestWriteText(t *testing.T) {
 		{"dns.txt", exporter.View{Result: resultDNS(), Live: true}},
 		{"dns-nxdomain.txt", exporter.View{Result: resultNoSuchName(), Live: true}},
 		{"tcp.txt", exporter.View{Result: resultMail(), Live: true}},
+		{"tcp-ok.txt", exporter.View{Result: resultMailGood(), Live: true}},
 		{"differs.txt", differs},
 		{"longname.txt", exporter.View{Result: resultLongName(), Live: true}},
 		{"grpc.txt", exporter.View{Result: resultGRPC(), Live: true}},

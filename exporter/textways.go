@@ -51,7 +51,7 @@ func wayOf(a *probe.Attempt) string {
 }
 
 // found writes what is wrong with the target whatever way is taken, and then what
-// each attempt found.
+// each attempt found: those that fail first.
 func (t *textWriter) found(r *probe.Result) {
 	explained := map[*probe.Reason]bool{}
 	first := &r.Attempts[0]
@@ -62,14 +62,17 @@ func (t *textWriter) found(r *probe.Result) {
 		return
 	}
 	var shown *probe.TLS // whose chain was written last
-	for i := range r.Attempts {
+	brief := false       // the attempt before
+	for _, i := range failingFirst(r) {
 		a := r.Attempts[i]
 		a.Problems = r.Found(i)
 		if len(r.Attempts) > 1 {
-			t.blank()
+			if !brief || !isBrief(r, i) {
+				t.blank()
+			}
 			t.line(attemptLine(r, i))
 		}
-		if isBrief(r, i) {
+		if brief = isBrief(r, i); brief {
 			continue
 		}
 		for j := range a.Problems {
@@ -85,11 +88,25 @@ func (t *textWriter) found(r *probe.Result) {
 	}
 }
 
-// isBrief reports whether an attempt is worth one line: where there are many, one
-// that is well says what another has said.
+// failingFirst returns the indexes of the attempts, those that fail before others.
+func failingFirst(r *probe.Result) []int {
+	failing := r.Failing()
+	var first, rest []int
+	for i := range r.Attempts {
+		if slices.Contains(failing, &r.Attempts[i]) {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)
+}
+
+// isBrief reports whether an attempt is worth one line: one that is well says
+// nothing of those that fail, and where there are many, what another has said.
 func isBrief(r *probe.Result, i int) bool {
 	const few = 3
-	return i > 0 && len(r.Attempts) > few && len(r.Found(i)) == 0
+	return len(r.Found(i)) == 0 && (len(r.Failing()) > 0 || i > 0 && len(r.Attempts) > few)
 }
 
 // attemptLine is the heading of one of several attempts.

@@ -3,6 +3,7 @@ package exporter
 import (
 	"cmp"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -69,12 +70,35 @@ func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
 	if a.Peer.IsValid() {
 		known["ADDRESS"] = a.Peer.Addr().String()
 	}
-	return placeholder.ReplaceAllStringFunc(fix, func(word string) string {
+	return placeholder.ReplaceAllStringFunc(alike(fix, t, a), func(word string) string {
 		if value := known[word]; value != "" && isPlainWord(value) {
 			return value
 		}
 		return word
 	})
+}
+
+// alike makes the connections of openssl s_client what the attempt was: by its name,
+// and to the end of its route. Behind a redirect they were others.
+func alike(fix string, t *probe.Target, a *probe.Attempt) string {
+	if a.HTTP != nil && len(a.HTTP.Hops) > 1 {
+		return fix
+	}
+	if a.Via != "" && a.Peer.IsValid() {
+		fix = strings.ReplaceAll(fix, "-connect HOST:PORT -servername", "-connect "+a.Peer.String()+" -servername")
+	}
+	name := t.ServerName
+	if a.TLS != nil {
+		name = a.TLS.ServerName
+	}
+	if name == "" || !isPlainWord(name) {
+		return fix
+	}
+	option := "-servername " + name
+	if _, err := netip.ParseAddr(name); err == nil {
+		option = "-noservername" // an address is not sent (RFC 6066, Section 3)
+	}
+	return strings.ReplaceAll(fix, "-servername NAME", option)
 }
 
 // hostPort returns host and port of a target's address, "" where it has none.

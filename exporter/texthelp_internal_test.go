@@ -12,6 +12,9 @@ import (
 
 func TestFillIn(t *testing.T) {
 	at := &probe.Attempt{Peer: netip.MustParseAddrPort("10.0.0.1:443")}
+	const dial = "openssl s_client -connect HOST:PORT -servername NAME -brief"
+	along := &probe.Attempt{Peer: at.Peer, Via: "pod a", TLS: &probe.TLS{ServerName: "a.svc"}}
+	redirected := &probe.Attempt{Peer: at.Peer, Via: "pod a", TLS: along.TLS, HTTP: &probe.HTTP{Hops: make([]probe.Hop, 2)}}
 	for _, test := range []struct {
 		name, address, fix, want string
 		labels                   map[string]string
@@ -28,6 +31,12 @@ func TestFillIn(t *testing.T) {
 			map[string]string{"ingress": "i", "gateway": "g", "configuration": "w.x", "apiservice": "v1.metrics.k8s.io", "challenge": "c"}, at},
 		{"a mutating webhook", "a:1", "kubectl get validatingwebhookconfiguration WEBHOOK", "kubectl get mutatingwebhookconfiguration kong",
 			map[string]string{"configuration": "kong", "admission": "mutating"}, at},
+		{"the name sent", "a:1", dial, "openssl s_client -connect a:1 -servername a.svc -brief", nil, &probe.Attempt{TLS: along.TLS}},
+		{"no name sent", "a:1", dial, "openssl s_client -connect a:1 -noservername -brief", nil, &probe.Attempt{TLS: &probe.TLS{ServerName: "::1"}}},
+		{"a name that is not known", "a:1", dial, "openssl s_client -connect a:1 -servername NAME -brief", nil, at},
+		{"a name not for a shell", "a:1", dial, "openssl s_client -connect a:1 -servername NAME -brief", nil, &probe.Attempt{TLS: &probe.TLS{ServerName: "$(reboot)"}}},
+		{"along a route", "a:1", dial, "openssl s_client -connect 10.0.0.1:443 -servername a.svc -brief", nil, along},
+		{"along a redirect", "a:1", dial, "openssl s_client -connect a:1 -servername NAME -brief", nil, redirected},
 		{"not for a shell", "$(reboot):1", "ping HOST", "ping HOST", nil, at},
 	} {
 		t.Run(test.name, func(t *testing.T) {

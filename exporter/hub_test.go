@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,33 @@ func TestHubETag(t *testing.T) {
 	}
 	if distinct := slices.Compact(slices.Sorted(maps.Values(etags))); len(distinct) != 4 || distinct[0] == "" {
 		t.Errorf("ETags %v", etags)
+	}
+}
+
+// A hub that cannot read its cluster any more says how old its list is, and so does
+// one that has not read it since a reload.
+func TestHubSaysHowOldItsListIs(t *testing.T) {
+	var updated time.Time
+	h := exporter.NewHub(exporter.HubConfig{Sources: func() []exporter.Source {
+		return []exporter.Source{{Name: "kubernetes", Updated: updated}}
+	}})
+	h.Publish(clusterOf("["))
+	for _, test := range []struct {
+		updated time.Time
+		want    int
+	}{
+		{time.Now(), 0},
+		{time.Now().Add(-time.Hour), 3600},
+		{time.Now().Add(time.Hour), 0}, // a clock was set
+		{time.Time{}, 0},               // since it was published
+	} {
+		updated = test.updated
+		for _, known := range []string{"", "*"} {
+			age, err := strconv.Atoi(get(t, h, "/targets", "If-None-Match", known).Header.Get("Age"))
+			if err != nil || age < test.want || age > test.want+30 {
+				t.Errorf("updated %s, If-None-Match %q: Age %d (%v), want %d", test.updated, known, age, err, test.want)
+			}
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ func (h *Hub) serveTargets(w http.ResponseWriter, r *http.Request, l *listing) {
 	w.Header().Set("ETag", l.etag(tail))
 	w.Header().Set("Vary", "Accept-Encoding")
 	w.Header().Set("Cache-Control", "no-cache") // to be asked for each time
+	w.Header().Set("Age", strconv.Itoa(int(h.age(l).Seconds())))
 	if isKnown(r.Header.Get("If-None-Match"), l.etag(tail)) {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -81,6 +82,19 @@ func (h *Hub) serveTargets(w http.ResponseWriter, r *http.Request, l *listing) {
 	for _, p := range pieces {
 		w.Write(p) // who does not listen any more asks again
 	}
+}
+
+// age is how long ago the list was last known to be the newest: it grows while the
+// cluster cannot be read (RFC 9111, Section 5.1).
+func (h *Hub) age(l *listing) time.Duration {
+	at := time.Now()
+	for _, s := range h.sources() {
+		at = s.Updated
+		if at.IsZero() { // it is the list of the source before
+			at = l.published
+		}
+	}
+	return max(0, time.Since(at))
 }
 
 // tail returns what completes the list that r asks for.

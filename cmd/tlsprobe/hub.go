@@ -92,7 +92,7 @@ func (h *hub) apply(c *discover.Config) { h.changes.put(c) }
 // run watches the cluster of the newest configuration until ctx is done. What was
 // known before a change is handed out until the cluster has been read anew.
 func (h *hub) run(ctx context.Context) {
-	stop := func() {}
+	stop, current := func() {}, &discover.Config{}
 	defer func() { stop() }()
 	for {
 		select {
@@ -100,7 +100,8 @@ func (h *hub) run(ctx context.Context) {
 			return
 		case next := <-h.changes:
 			stop()
-			stop = h.watch(ctx, next.Cluster())
+			next.Inherit(current)
+			stop, current = h.watch(ctx, next.Cluster()), next
 		}
 	}
 }

@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"tlsprobe/exporter"
 	"tlsprobe/probe"
 	"tlsprobe/probe/discover"
 	"tlsprobe/probe/discover/kubernetes"
@@ -112,6 +115,63 @@ func TestAgentFollowsHub(t *testing.T) {
 	if s := a.sources()[0]; !strings.Contains(s.Err.Error(), "503") {
 		t.Errorf("source %+v", s)
 	}
+}
+
+// TestHubReloadKeepsTheAge: what a hub hands out while a new configuration has no way
+// to the API is as old as it is, and neither new nor of unknown age.
+func TestHubReloadKeepsTheAge(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/api/v1/nodes" {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`)
+			return
+		}
+		fmt.Fprint(w, `{"type": "BOOKMARK", "object": {"kind": "Node", "apiVersion": "v1", "metadata": {"resourceVersion": "1",
+			"annotations": {"k8s.io/initial-events-end": "true"}}}}`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer api.Close()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	kubeconfig := fmt.Sprintf(`{current-context: c, clusters: [{name: c, cluster: {server: %q}}], contexts: [{name: c, context: {cluster: c}}]}`, api.URL)
+	if err := os.WriteFile(file, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parse := func() *discover.Config {
+		c, err := discover.ParseHub("c.yaml", fmt.Appendf(nil, "sources: [{kubernetes: {kubeconfig: %q}}]", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	h := newHub(slog.New(slog.DiscardHandler), nil)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		h.run(ctx)
+		close(done)
+	}()
+	defer func() { stop(); <-done }()
+	until := func(what string, holds func(exporter.Source) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+			sources := h.sources()
+			switch {
+			case len(sources) == 1 && holds(sources[0]):
+				return
+			case time.Now().After(deadline):
+				t.Fatalf("%s: %+v", what, sources)
+			}
+		}
+	}
+	h.apply(parse())
+	until("no list", func(s exporter.Source) bool { return !s.Updated.IsZero() })
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	h.apply(parse())
+	until("no trouble", func(s exporter.Source) bool { return s.Err != nil && !s.Updated.IsZero() })
 }
 
 // TestWatchIsLogged: what may not or cannot be read is told, and that it is read

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -119,6 +120,7 @@ func (s *HTTPSource) update(ctx context.Context) (list []*probe.Target, changed 
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotModified:
+		s.confirm(asOf(response))
 		return nil, false, nil
 	default:
 		return nil, false, fmt.Errorf("%s answers %s", s.url, response.Status)
@@ -137,8 +139,27 @@ func (s *HTTPSource) update(ctx context.Context) (list []*probe.Target, changed 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.body, s.etag, s.left = body, response.Header.Get("ETag"), left.err()
-	s.status.Targets = len(list)
+	s.status.Targets, s.status.LastSuccess = len(list), asOf(response)
 	return list, true, nil
+}
+
+// confirm notes that the list in use was still the newest at that time.
+func (s *HTTPSource) confirm(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.After(s.status.LastSuccess) {
+		s.status.LastSuccess = at
+	}
+}
+
+// asOf returns when who answers last knew the answer to be the newest: a hub that
+// has lost its cluster says so by an Age (RFC 9111, Section 5.1).
+func asOf(response *http.Response) time.Time {
+	age, err := strconv.ParseUint(response.Header.Get("Age"), 10, 31)
+	if err != nil {
+		age = 0 // it says none
+	}
+	return time.Now().Add(-time.Duration(age) * time.Second)
 }
 
 func (s *HTTPSource) get(ctx context.Context) (*http.Response, error) {
@@ -207,7 +228,6 @@ func sameScheme(next *http.Request, via []*http.Request) error {
 func (s *HTTPSource) note(err error) {
 	s.mu.Lock()
 	if err == nil {
-		s.status.LastSuccess = time.Now()
 		err = s.left
 	}
 	news := !s.reported || text(s.status.Err) != text(err)

@@ -233,6 +233,41 @@ func TestHTTPSourceAsksByETag(t *testing.T) {
 	}
 }
 
+// A list is as old as who sends it says, and gets no older by an answer that does
+// not know better.
+func TestHTTPSourceIsAsOldAsItsAnswer(t *testing.T) {
+	asked, ages := make(chan struct{}, 100), make(chan string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		w.Header().Set("Age", <-ages)
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, `[{"address": "a:1"}]`)
+	}))
+	defer server.Close()
+	defer close(ages)
+	r := start(t, source(server.URL, ""))
+	next(t, asked)
+	for _, test := range []struct {
+		age  string
+		want time.Duration
+	}{
+		{"600", 10 * time.Minute},  // the list
+		{"3600", 10 * time.Minute}, // and then that it is the same
+		{"60", time.Minute},
+		{"soon", 0},
+	} {
+		ages <- test.age
+		next(t, asked) // the answer before has been noted
+		if age := time.Since(r.source.Status().LastSuccess); age < test.want || age > test.want+30*time.Second {
+			t.Errorf("Age %s: the list is %s old, want %s", test.age, age, test.want)
+		}
+	}
+}
+
 // A hub is told whose list is wanted, unless the URL says it.
 func TestHTTPSourceAsksForItsNode(t *testing.T) {
 	asked := make(chan string, 1000)

@@ -96,12 +96,28 @@ func (s *KubernetesSource) Status() SourceStatus {
 	defer s.mu.Unlock()
 	status := s.status
 	status.Source, status.LastSuccess, status.Targets = KubernetesName, s.newest, len(s.list)
-	for _, r := range resources {
-		if s.built && r.LastEvent.After(status.LastSuccess) {
-			status.LastSuccess = r.LastEvent
-		}
+	if s.built {
+		status.LastSuccess = asNewAs(resources, s.newest)
 	}
 	return status
+}
+
+// asNewAs returns when the list that is made of the resources was last known to be
+// the newest, no less than newest but for what can no longer be read: the list is
+// as old as the oldest of that.
+func asNewAs(resources []kubernetes.ResourceStatus, newest time.Time) time.Time {
+	for _, r := range resources {
+		if r.LastEvent.After(newest) {
+			newest = r.LastEvent
+		}
+	}
+	for _, r := range resources {
+		lost := r.State == kubernetes.Failing || r.State == kubernetes.Forbidden
+		if lost && !r.LastEvent.IsZero() && r.LastEvent.Before(newest) {
+			newest = r.LastEvent
+		}
+	}
+	return newest
 }
 
 // inherit takes over the list of an older source.

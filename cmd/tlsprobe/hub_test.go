@@ -94,9 +94,15 @@ func TestAgentFollowsHub(t *testing.T) {
 	}
 	next()
 	expect("before the hub has read its cluster", true)
+	if err := a.ready(); err == nil || !strings.Contains(err.Error(), "/targets") {
+		t.Errorf("without a list the agent is not ready because of %v", err)
+	}
 	h.publish(clusterOf("webhook/a/b", "webhook/a/c"))
 	next()
 	expect("with a list", false, "webhook/a/b", "webhook/a/c")
+	if err := a.ready(); err != nil {
+		t.Errorf("not ready with a list: %v", err)
+	}
 	h.publish(clusterOf("webhook/a/c", "webhook/a/d"))
 	next()
 	expect("with a newer one", false, "webhook/a/c", "webhook/a/d")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -26,9 +27,10 @@ type agent struct {
 	schedule *schedule.Scheduler
 	handler  *exporter.Handler
 
-	config  atomic.Pointer[discover.Config]
-	changes newest      // what run has not taken over yet
-	known   atomic.Bool // targets have been set
+	config   atomic.Pointer[discover.Config]
+	changes  newest      // what run has not taken over yet
+	known    atomic.Bool // targets have been set
+	complete atomic.Bool // every source has sent its list once
 }
 
 // An agentConfig is what the agents of the two commands differ in.
@@ -77,12 +79,22 @@ func (a *agent) apply(c *discover.Config) {
 	a.changes.put(c)
 }
 
-// ready returns why nothing is being probed yet, or nil. It never depends on what
-// probes find.
+// ready returns which list of targets has not come yet, or nil from when all have
+// come once: a rollout stops where agents have nothing to probe. It never depends on
+// what probes find.
 func (a *agent) ready() error {
+	if a.complete.Load() {
+		return nil
+	}
 	if !a.known.Load() {
 		return errors.New("no list of targets yet")
 	}
+	for _, s := range a.sources() {
+		if s.Updated.IsZero() {
+			return fmt.Errorf("no list of targets yet from %s", s.Name)
+		}
+	}
+	a.complete.Store(true)
 	return nil
 }
 

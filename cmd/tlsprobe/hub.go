@@ -108,7 +108,7 @@ func (h *hub) run(ctx context.Context) {
 
 // watch watches the cluster and returns what stops that and waits for it.
 func (h *hub) watch(ctx context.Context, s *discover.KubernetesSource) (stop func()) {
-	s.Pace, s.Resource = schedule.Pace, logResource(h.log)
+	s.Pace, s.Resource = schedule.Pace, newWatchLog(h.log).note
 	s.Report = func(status discover.SourceStatus) { logSource(h.log, status) }
 	h.cluster.Store(s)
 	ctx, cancel := context.WithCancel(ctx)

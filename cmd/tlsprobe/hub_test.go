@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -178,34 +177,4 @@ func TestHubReloadKeepsTheAge(t *testing.T) {
 	}
 	h.apply(parse())
 	until("no trouble", func(s exporter.Source) bool { return s.Err != nil && !s.Updated.IsZero() })
-}
-
-// TestWatchIsLogged: what may not or cannot be read is told, and that it is read
-// again; what is normal is not.
-func TestWatchIsLogged(t *testing.T) {
-	var out strings.Builder
-	tell := logResource(slog.New(slog.NewTextHandler(&out, nil)))
-	for _, r := range []kubernetes.ResourceStatus{
-		{State: kubernetes.Synced, Was: kubernetes.Starting},
-		{State: kubernetes.Absent, Was: kubernetes.Starting},
-		{State: kubernetes.Forbidden, Was: kubernetes.Starting, Err: errors.New("cannot list")},
-		{State: kubernetes.Synced, Was: kubernetes.Forbidden, Objects: 3},
-		{State: kubernetes.Failing, Was: kubernetes.Synced, Objects: 3, Err: errors.New("refused")},
-		{State: kubernetes.Synced, Was: kubernetes.Failing, Objects: 4},
-	} {
-		r.Resource = "nodes"
-		tell(r)
-	}
-	want := []string{
-		`level=WARN msg="A resource may not be read; all else is watched" resource=nodes err="cannot list"`,
-		`level=INFO msg="A resource is read" resource=nodes objects=3`,
-		`level=WARN msg="A resource cannot be read; what was read last stays" resource=nodes objects=3 err=refused`,
-		`level=INFO msg="A resource is read" resource=nodes objects=4`,
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	for i := range max(len(lines), len(want)) {
-		if i >= len(lines) || i >= len(want) || !strings.HasSuffix(lines[i], want[i]) {
-			t.Fatalf("logged:\n%s\nwant:\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
-		}
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"tlsprobe/exporter"
 	"tlsprobe/probe"
 	"tlsprobe/probe/discover"
-	"tlsprobe/probe/discover/kubernetes"
 	"tlsprobe/probe/schedule"
 )
 
@@ -37,7 +36,7 @@ func (a *agent) start(ctx context.Context, c *discover.Config, shadowed func(*pr
 		case *discover.HTTPSource:
 			s.Node, s.Report = a.node, report
 		case *discover.KubernetesSource:
-			s.Node, s.Pace, s.Report, s.Resource = a.node, schedule.Pace, report, logResource(a.log)
+			s.Node, s.Pace, s.Report, s.Resource = a.node, schedule.Pace, report, newWatchLog(a.log).note
 		}
 	}
 	c.Shadowed = shadowed
@@ -100,28 +99,6 @@ func logSource(log *slog.Logger, s discover.SourceStatus) {
 		return
 	}
 	log.Warn("A source is in trouble; what it sent last stays", append(attrs, "as_of", s.LastSuccess, "err", s.Err)...)
-}
-
-// logResource returns what writes how the watch of a resource fares: it is told of
-// changes only. That one is forbidden or gone is said once, and so is its return.
-func logResource(log *slog.Logger) func(kubernetes.ResourceStatus) {
-	return func(r kubernetes.ResourceStatus) {
-		attrs := []any{"resource", r.Resource}
-		switch r.State {
-		case kubernetes.Forbidden:
-			log.Warn("A resource may not be read; all else is watched", append(attrs, "err", r.Err)...)
-		case kubernetes.Failing:
-			log.Warn("A resource cannot be read; what was read last stays", append(attrs, "objects", r.Objects, "err", r.Err)...)
-		case kubernetes.Absent:
-			log.Debug("The cluster has no such resource", attrs...)
-		case kubernetes.Synced:
-			level := slog.LevelDebug // the expected thing, at every start
-			if r.Was == kubernetes.Forbidden || r.Was == kubernetes.Failing {
-				level = slog.LevelInfo
-			}
-			log.Log(context.Background(), level, "A resource is read", append(attrs, "objects", r.Objects)...)
-		}
-	}
 }
 
 // logShadowed returns what writes of each target that is left out, once.

@@ -38,6 +38,9 @@ func TestControl(t *testing.T) {
 			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
 				t.Errorf("status %d: %s", w.Code, w.Body)
 			}
+			if allowed := w.Header().Get("Allow") != ""; allowed != (w.Code == http.StatusMethodNotAllowed) {
+				t.Errorf("status %d with the headers %v", w.Code, w.Header())
+			}
 		})
 	}
 }

@@ -51,14 +51,14 @@ func newHub() *exporter.Hub {
 			{Resource: "services", State: "failing", Err: errors.New("<refused>")},
 			{Resource: "gateways.gateway.networking.k8s.io", State: "absent"},
 			{Resource: "challenges.acme.cert-manager.io", State: "forbidden", Err: errors.New("no right")},
-		}}}
+		}}, {Name: "kubernetes", Updated: time.Now()}} // a second one of the name has no metrics
 	}})
 }
 
 // Before the cluster has been read there is no list, and what is missing is said.
 func TestHubNotReady(t *testing.T) {
 	h := newHub()
-	const missing = "waiting for ingresses.networking.k8s.io; services: <refused>"
+	const missing = "waiting for ingresses.networking.k8s.io; services: <refused>\n"
 	for _, path := range []string{"/targets", "/targets?node=node-a", "/sd", "/-/ready"} {
 		answer := get(t, h, path)
 		if text := body(t, answer); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, missing) {
@@ -242,6 +242,10 @@ func TestHubMetrics(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{`tlsprobe_hub_targets{kind="webhook"}`: "2"}, scrape(t, h, "tlsprobe_hub_targets")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	const heard = `tlsprobe_watch_last_event_timestamp_seconds{resource="nodes",source="kubernetes"}`
+	if got := scrape(t, h, "tlsprobe_watch_last_event"); len(got) != 1 || got[heard] == "" {
+		t.Errorf("resources of which nothing was heard have a time: %v", got)
 	}
 	const state = `tlsprobe_watch_state{resource="challenges.acme.cert-manager.io",source="kubernetes",state="forbidden"}`
 	if got := scrape(t, h, "tlsprobe_watch_state")[state]; got != "1" {

@@ -91,6 +91,17 @@ func TestHTTPPortClosed(t *testing.T) {
 	}
 }
 
+// Of a host whose https port takes no connection, that it serves plain http says
+// nothing.
+func TestHTTPPortAloneServes(t *testing.T) {
+	plain := httptest.NewServer(redirecting(200, ""))
+	defer plain.Close()
+	target := httpTarget("https://127.0.0.1:1/", func(p *probe.HTTPProber) { p.HTTPPort = numberOf(t, plain) })
+	if got := ids(run(t, target)); !slices.Equal(got, []string{"tcp_refused"}) {
+		t.Errorf("%q, want tcp_refused alone", got)
+	}
+}
+
 // What is meant for TLS does not go to the plain port.
 func TestHTTPPortGetsNoSecret(t *testing.T) {
 	ca := newCA(t, "web")

@@ -237,12 +237,17 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Faults belong to the first of several attempts.
+// Faults belong to the first of several attempts, and runs share them.
 func TestFaultsBeforeRoutes(t *testing.T) {
 	target := along(target(newCA(t, "faults"), "tls", nowhere+":443", probe.TLSConfig{}),
 		probe.Route{Via: "a", Address: "127.0.0.1:1"}, probe.Route{Via: "b", Address: "127.0.0.1:1"})
-	target.Faults = []probe.Problem{{Reason: probe.Lookup("ca_bundle_invalid")}}
+	shared := make([]probe.Problem, 2)
+	shared[0].Reason = probe.Lookup("ca_bundle_invalid")
+	target.Faults = shared[:1]
 	wantWays(t, run(t, target), "a ca_bundle_invalid tcp_refused", "b tcp_refused")
+	if shared[1].Reason != nil {
+		t.Errorf("a run has written %v into the target", shared[1].Reason.ID)
+	}
 }
 
 // Whether an attempt fails is up to what it found itself.
@@ -315,8 +320,10 @@ func TestRedirectsAlongRoutes(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
-	if q := dns.Queries(); slices.ContainsFunc(q, func(q string) bool { return strings.Contains(q, "nowhere") }) {
-		t.Errorf("the name of a routed host was looked up: %v", q)
+	for name, wanted := range map[string]bool{nowhere: false, "ip4only": true} {
+		if q := dns.Queries(); slices.ContainsFunc(q, func(q string) bool { return strings.Contains(q, name) }) != wanted {
+			t.Errorf("that %s is looked up is to be %t: %v", name, wanted, q)
+		}
 	}
 }
 

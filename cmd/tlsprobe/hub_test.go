@@ -48,11 +48,15 @@ func TestAgentFollowsHub(t *testing.T) {
 	defer server.Close()
 
 	a := newAgent(agentConfig{log: log, node: "node-a", concurrency: 1})
-	config, err := discover.Parse("c.yaml", fmt.Appendf(nil, "sources: [{http: {url: %q, refresh: 20ms}}]", server.URL+"/targets"))
-	if err != nil {
-		t.Fatal(err)
+	load := func() {
+		t.Helper()
+		config, err := discover.Parse("c.yaml", fmt.Appendf(nil, "sources: [{http: {url: %q, refresh: 20ms}}]", server.URL+"/targets"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.apply(config)
 	}
-	a.apply(config)
+	load()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -120,6 +124,9 @@ func TestAgentFollowsHub(t *testing.T) {
 	if s := a.sources()[0]; !strings.Contains(s.Err.Error(), "503") {
 		t.Errorf("source %+v", s)
 	}
+	load()
+	next()
+	expect("after a reload meanwhile", true, "webhook/a/c", "webhook/a/d")
 }
 
 // TestHubReloadKeepsTheAge: what a hub hands out while a new configuration has no way

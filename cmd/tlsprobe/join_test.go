@@ -50,6 +50,16 @@ func TestStopMakesUpNoFailure(t *testing.T) {
 	}
 }
 
+// TestNewestIsTakenOver: who reloads does not wait for who takes it over.
+func TestNewestIsTakenOver(t *testing.T) {
+	n, last := newNewest(), &discover.Config{}
+	n.put(&discover.Config{})
+	n.put(last)
+	if got := <-n; got != last || len(n) > 0 {
+		t.Errorf("got %p and %d more, want %p alone", got, len(n), last)
+	}
+}
+
 // TestReadiness: an agent is ready once it knows its targets, whatever they are
 // like.
 func TestReadiness(t *testing.T) {

@@ -134,6 +134,10 @@ func TestListRoundTrip(t *testing.T) {
 			Labels: probe.LabelsOf(map[string]string{"a": "{1} {9}"})},
 		&probe.Target{Name: "braces/shop/bew", Address: "a:1", Module: known["tls"], Schedule: usual,
 			Labels: probe.LabelsOf(map[string]string{"a": "{1} {9}"})},
+		&probe.Target{Name: "braces/shop/ox", Address: "a:1", Module: known["tls"], Schedule: usual,
+			Labels: probe.LabelsOf(map[string]string{"b": "ox"})},
+		&probe.Target{Name: "braces/shop/cow", Address: "a:1", Module: known["tls"], Schedule: usual,
+			Labels: probe.LabelsOf(map[string]string{"b": "{3}"})},
 		&probe.Target{Name: "by/name", Address: "a:1", Module: &probe.Module{Name: "tcp_connect"}, Schedule: usual},
 	)
 	own := []*probe.Target{

@@ -102,6 +102,9 @@ func TestInherit(t *testing.T) {
 	first := make(chan []*probe.Target, 100)
 	go func() { done <- c.Run(ctx, func(list []*probe.Target) { first <- list }) }()
 	list := next(t, first)
+	if was, is := old.Sources[0].(*discover.HTTPSource).Status(), c.Sources[0].(*discover.HTTPSource).Status(); was.LastSuccess.IsZero() || !is.LastSuccess.Equal(was.LastSuccess) {
+		t.Errorf("the list is of %s, and was of %s", is.LastSuccess, was.LastSuccess)
+	}
 	if diff := cmp.Diff([]string{"a:1"}, names(list)); diff != "" {
 		t.Fatalf("targets differ (-want +got):\n%s", diff)
 	}

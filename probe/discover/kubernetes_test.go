@@ -144,6 +144,11 @@ func TestKubernetesSourceWaitsForTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	elsewhere := parse(t, strings.Replace(yaml, file, file+".other", 1))
+	elsewhere.Inherit(old)
+	if status := elsewhere.Cluster().Status(); status.Targets != 0 || !status.LastSuccess.IsZero() {
+		t.Errorf("another cluster: status %+v", status)
+	}
 	c := parse(t, yaml)
 	c.Inherit(old)
 	lists, reports, _ := runCluster(t, c)

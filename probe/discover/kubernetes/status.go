@@ -13,7 +13,7 @@ type State string
 const (
 	Starting  State = "starting"  // nothing has been read yet
 	Synced    State = "synced"    // all is known
-	Absent    State = "absent"    // the cluster has no such kind, which is normal; it is looked for again
+	Absent    State = "absent"    // the cluster has no such kind, which is normal where a CRD brings it; it is looked for again
 	Forbidden State = "forbidden" // it may not be read; what was read before stays
 	Failing   State = "failing"   // it cannot be read; what was read before stays
 )

@@ -189,7 +189,9 @@ func (w *watcher) fail(ctx context.Context, err error) State {
 	case ctx.Err() != nil: // nobody wants to know any more
 		return Failing
 	case apierrors.IsNotFound(err):
-		w.store.clear()
+		if w.resource.custom { // others cannot be gone: a proxy before the API answers so, too
+			w.store.clear()
+		}
 		w.note(Absent, nil)
 		return Absent
 	case apierrors.IsForbidden(err):

@@ -48,6 +48,21 @@ func TestWatchAbsent(t *testing.T) {
 	})
 }
 
+// TestWatchBuiltInAbsent: Ingresses do not leave a cluster. What says so is not the
+// API, and no target is lost for it.
+func TestWatchBuiltInAbsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPIServer(t)
+		a.put(t, `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {namespace: shop, name: web}}`)
+		r := run(t, a, &running{})
+		r.after(5 * time.Second)
+		a.answer("Ingress", http.StatusNotFound)
+		r.after(5 * time.Minute)
+		noDiff(t, "ingresses", "web", names(r.last(t).ingresses))
+		noDiff(t, "reports", []string{"starting, synced", "synced, absent"}, r.reported("ingresses.networking.k8s.io"))
+	})
+}
+
 // TestWatchAbsentIsCheap: a kind that is missing costs a request or two a minute.
 func TestWatchAbsentIsCheap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

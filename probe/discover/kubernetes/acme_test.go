@@ -55,6 +55,8 @@ func TestChallenge(t *testing.T) {
 		// adler32 of shop.example.com and tok, as cert-manager writes them
 		{"its labels", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http01-solver: "true", acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`),
 			challenged + toSolver},
+		{"its labels, and an owner that is none", challengeYAML(pending) + solverYAML(`ownerReferences: [{kind: App, uid: a1}], labels: {acme.cert-manager.io/http01-solver: "true", acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`),
+			challenged + toSolver},
 		{"labels of another", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http01-solver: "true", acme.cert-manager.io/http-domain: "1", acme.cert-manager.io/http-token: "44564815"}`), challenged + `
   challenge_stuck: Challenge shop/shop-1-2-3: status.presented is true, and no Service leads to a solver of the challenge`},
 		{"labels of something else", challengeYAML(pending) + solverYAML(`labels: {acme.cert-manager.io/http-domain: "903284290", acme.cert-manager.io/http-token: "44564815"}`), challenged + `

@@ -233,7 +233,8 @@ func (a *apiServer) list(w http.ResponseWriter, kind *apiKind, query url.Values)
 	from, _ := strconv.Atoi(query.Get("continue"))
 	list := kind.envelope("List", a.version)
 	to := len(names)
-	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && to > from+limit {
+	// Of a list from the API server's cache there are no pages.
+	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && to > from+limit && query.Get("resourceVersion") != "0" {
 		to = from + limit
 		list["metadata"].(map[string]any)["continue"] = strconv.Itoa(to)
 	}

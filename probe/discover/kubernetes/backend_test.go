@@ -58,6 +58,11 @@ func TestBackendRoutes(t *testing.T) {
 		{"by name", hookService + hookSlice, intstr.FromString("https"), hookRoutes},
 		{"the same pods in another slice", hookService + hookSlice + strings.Replace(hookSlice, "name: hook-1,", "name: hook-2,", 1), intstr.FromInt32(443), hookRoutes},
 		{
+			"a slice whose port has no number", hookService + hookSlice +
+				strings.NewReplacer("hook-1,", "hook-2,", "{name: https, port: 9443}", "{name: https}", "10.244.", "10.245.").Replace(hookSlice),
+			intstr.FromInt32(443), hookRoutes,
+		},
+		{
 			"slices with other numbers for one name", hookService + hookSlice + `
 kind: EndpointSlice
 metadata: {namespace: ns, name: hook-2, labels: {kubernetes.io/service-name: hook}}

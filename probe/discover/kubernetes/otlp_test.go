@@ -178,6 +178,18 @@ spec:
 	}
 }
 
+// Istio selects no workloads in its root namespace.
+func TestOTLPInRootNamespace(t *testing.T) {
+	o := parse(t, strings.ReplaceAll(collectorYAML(``, `{name: grpc-otlp, port: 4317}`), "monitoring", "istio-system")+`
+kind: PeerAuthentication
+metadata: {name: otel, namespace: istio-system}
+spec: {selector: {matchLabels: {app: otel}}, mtls: {mode: STRICT}}
+`)
+	if got := ofKind(t, kindOTLP, o)[0].Module.Prober.(*probe.OTLPProber).Expect; got != "" {
+		t.Errorf("expects %q", got)
+	}
+}
+
 func TestPortNameHidesProtocol(t *testing.T) {
 	for _, tt := range []struct {
 		port string

@@ -30,7 +30,8 @@ func runWithPrograms(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	dir, err := os.MkdirTemp("", "tlsprobe-programs-")
+	// Package cluster removes folders of such names if this process cannot.
+	dir, err := os.MkdirTemp("", fmt.Sprintf("tlsprobe-%d-programs-", os.Getpid()))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -96,21 +96,38 @@ func (h *Hub) unready() error {
 		if s.Err != nil {
 			waiting = append(waiting, s.Err.Error())
 		}
-		for _, w := range s.Watches {
-			if w.State != "starting" && w.State != "failing" {
-				continue
-			}
-			why := w.Resource
-			if w.Err != nil {
-				why += ": " + w.Err.Error()
-			}
-			waiting = append(waiting, why)
-		}
+		waiting = append(waiting, unread(s.Watches)...)
 	}
 	if len(waiting) == 0 {
 		return errors.New("the first list is being made")
 	}
 	return errors.New("the cluster has not been read yet; waiting for " + strings.Join(waiting, "; "))
+}
+
+// unread names the resources that have not been read and may be, and why: once for
+// all that have it in common.
+func unread(watches []Watch) []string {
+	var reasons []string
+	resources := map[string][]string{}
+	for _, w := range watches {
+		if w.State != "starting" && w.State != "failing" {
+			continue
+		}
+		why := errorText(w.Err)
+		if resources[why] == nil {
+			reasons = append(reasons, why)
+		}
+		resources[why] = append(resources[why], w.Resource)
+	}
+	var out []string
+	for _, why := range reasons {
+		names := strings.Join(resources[why], ", ")
+		if why != "" {
+			names += ": " + why
+		}
+		out = append(out, names)
+	}
+	return out
 }
 
 // listed wraps what answers from the listing: it counts the answers, and gives one

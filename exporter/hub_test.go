@@ -49,6 +49,8 @@ func newHub() *exporter.Hub {
 			{Resource: "nodes", State: "synced", Objects: 2, Events: 7, LastEvent: time.Now()},
 			{Resource: "ingresses.networking.k8s.io", State: "starting"},
 			{Resource: "services", State: "failing", Err: errors.New("<refused>")},
+			{Resource: "webhooks", State: "starting"},
+			{Resource: "apiservices", State: "failing", Err: errors.New("<refused>")},
 			{Resource: "gateways.gateway.networking.k8s.io", State: "absent"},
 			{Resource: "challenges.acme.cert-manager.io", State: "forbidden", Err: errors.New("no right")},
 		}}, {Name: "kubernetes", Updated: time.Now()}} // a second one of the name has no metrics
@@ -58,7 +60,7 @@ func newHub() *exporter.Hub {
 // Before the cluster has been read there is no list, and what is missing is said.
 func TestHubNotReady(t *testing.T) {
 	h := newHub()
-	const missing = "waiting for ingresses.networking.k8s.io; services: <refused>\n"
+	const missing = "waiting for ingresses.networking.k8s.io, webhooks; services, apiservices: <refused>\n"
 	for _, path := range []string{"/targets", "/targets?node=node-a", "/sd", "/-/ready"} {
 		answer := get(t, h, path)
 		if text := body(t, answer); answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, missing) {

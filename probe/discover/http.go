@@ -133,7 +133,10 @@ func (s *HTTPSource) update(ctx context.Context) (list []*probe.Target, changed 
 		return nil, false, fmt.Errorf("the list at %s is longer than %d bytes", s.url, maxList)
 	}
 	list, left, err := s.rules.parseList(s.url, body)
-	if err != nil {
+	switch {
+	case err != nil && strings.HasPrefix(response.Header.Get("Content-Type"), "text/html"):
+		return nil, false, fmt.Errorf("%s answers with a page, and no list; that of a hub is at /targets", s.url)
+	case err != nil:
 		return nil, false, err
 	}
 	s.mu.Lock()

@@ -118,7 +118,8 @@ func TestHTTPSourceKeepsTheLastList(t *testing.T) {
 	}{
 		{"server error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 			"URL answers 502 Bad Gateway"},
-		{"no JSON", body("<html>"), "the list at URL: invalid character '<' looking for beginning of value"},
+		{"no JSON", body("- address: b:1"), "the list at URL: invalid character ' ' in numeric literal"},
+		{"a page", body("<html>"), "URL answers with a page, and no list; that of a hub is at /targets"},
 		{"cut off", body(`[{"address": "b:1"}`), "the list at URL: unexpected EOF"},
 		{"empty", body(""), "the list at URL: unexpected EOF"},
 		{"two values", body("[] []"), "the list at URL: more follows after the JSON value"},

@@ -78,14 +78,17 @@ func fillIn(fix string, t *probe.Target, a *probe.Attempt) string {
 	})
 }
 
-// alike makes the connections of openssl s_client what the attempt was: by its name,
-// and to the end of its route. Behind a redirect they were others.
+// alike makes the connections of curl and openssl s_client what the attempt was: by
+// its name, and to the end of its route. Behind a redirect they were others.
 func alike(fix string, t *probe.Target, a *probe.Attempt) string {
 	if a.HTTP != nil && len(a.HTTP.Hops) > 1 {
 		return fix
 	}
 	if a.Via != "" && a.Peer.IsValid() {
 		fix = strings.ReplaceAll(fix, "-connect HOST:PORT -servername", "-connect "+a.Peer.String()+" -servername")
+		if strings.Contains(fix, "://HOST:PORT/") {
+			fix = strings.ReplaceAll(fix, "curl ", "curl --connect-to ::"+a.Peer.String()+" ")
+		}
 	}
 	name := t.ServerName
 	if a.TLS != nil {

@@ -36,6 +36,8 @@ func TestFillIn(t *testing.T) {
 		{"a name that is not known", "a:1", dial, "openssl s_client -connect a:1 -servername NAME -brief", nil, at},
 		{"a name not for a shell", "a:1", dial, "openssl s_client -connect a:1 -servername NAME -brief", nil, &probe.Attempt{TLS: &probe.TLS{ServerName: "$(reboot)"}}},
 		{"along a route", "a:1", dial, "openssl s_client -connect 10.0.0.1:443 -servername a.svc -brief", nil, along},
+		{"along a route, by curl", "a:1", "curl -I https://HOST:PORT/", "curl --connect-to ::10.0.0.1:443 -I https://a:1/", nil, along},
+		{"along a redirect, by curl", "a:1", "curl -I https://HOST:PORT/", "curl -I https://a:1/", nil, redirected},
 		{"along a redirect", "a:1", dial, "openssl s_client -connect a:1 -servername NAME -brief", nil, redirected},
 		{"not for a shell", "$(reboot):1", "ping HOST", "ping HOST", nil, at},
 	} {

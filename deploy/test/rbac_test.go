@@ -136,13 +136,16 @@ func (p *product) misses(t *testing.T, all []right, missing *right) {
 		}
 		return err
 	})
-	lines := 0
-	for line := range strings.Lines(p.said()) {
-		if strings.Contains(line, "forbidden") {
-			lines++
+	cluster.Eventually(t, readyTime, func() error {
+		lines := 0
+		for line := range strings.Lines(p.said()) {
+			if strings.Contains(line, "forbidden") {
+				lines++
+			}
 		}
-	}
-	if want := len(want["forbidden"]); lines != want {
-		t.Errorf("%d lines of the log speak of what is forbidden, want %d:\n%s", lines, want, p.said())
-	}
+		if want := len(want["forbidden"]); lines != want {
+			return fmt.Errorf("%d lines of the log speak of what is forbidden, want %d:\n%s", lines, want, p.said())
+		}
+		return nil
+	})
 }

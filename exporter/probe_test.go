@@ -117,6 +117,19 @@ func TestProbeAnswers(t *testing.T) {
 	}
 }
 
+// kubectl get --raw accepts JSON first, and a person reads the answer.
+func TestProbeByKubectl(t *testing.T) {
+	store := exporter.NewStore(nil)
+	store.SetTargets(targetsOf(startLab(t, "good-tls")))
+	h := newHandler(store)
+	for query, begins := range map[string]string{"": "OK ", "&format=json": "{"} {
+		answer := get(t, h, "/probe?target=good-tls"+query, "Accept", "application/json, */*", "User-Agent", "kubectl/v1.36.3 (linux/amd64) kubernetes/abc")
+		if text := body(t, answer); !strings.HasPrefix(text, begins) {
+			t.Errorf("%q is answered by:\n%s", query, text)
+		}
+	}
+}
+
 func TestProbeMetrics(t *testing.T) {
 	started := startLab(t, "good-redirect", "cert-no-ip", "dns-serial", "dns-should-not-exist", "dns-silent",
 		"good-tcp-labels", "tcp-other-banner", "tcp-closes", "starttls-cert-expired",

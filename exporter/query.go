@@ -169,6 +169,9 @@ func chooseFormat(named string, h http.Header) (format, error) {
 	if h.Get(scrapeTimeoutHeader) != "" {
 		return formatMetrics, nil
 	}
+	if strings.HasPrefix(h.Get("User-Agent"), "kubectl/") {
+		return formatText, nil // kubectl get --raw accepts JSON first, and a person reads it
+	}
 	for accepted := range strings.SplitSeq(h.Get("Accept"), ",") {
 		mediaType, params, _ := strings.Cut(strings.TrimSpace(accepted), ";")
 		switch strings.ToLower(strings.TrimSpace(mediaType)) {

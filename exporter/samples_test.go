@@ -159,7 +159,8 @@ func resultWrongTwice() *probe.Result {
 // taken.
 func hook() *probe.Target {
 	t := target("webhook/hook/v.hook.example", "hook.shop.svc:443", "tls")
-	t.Labels = probe.LabelsOf(map[string]string{"namespace": "shop", "service": "hook", "configuration": "hook-config"})
+	t.Labels = probe.LabelsOf(map[string]string{"namespace": "shop", "service": "hook", "configuration": "hook-config",
+		"failure_policy": "Fail", "intercepts": "CREATE,UPDATE ingresses.networking.k8s.io; CREATE deployments.apps,statefulsets.apps"})
 	t.Routes = []probe.Route{
 		{Via: "ClusterIP of shop/hook", Address: "10.96.3.4:443"},
 		{Via: "pod hook-7d4 on node-b", Address: "10.244.1.7:8080"},

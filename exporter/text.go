@@ -56,6 +56,7 @@ func (t *textWriter) head(v View) {
 		t.line("      " + how)
 	}
 	t.line("      " + strings.Join(circumstances(v), ", "))
+	t.labels(target)
 }
 
 func verdict(v View) (word, colour string) {

@@ -45,7 +45,8 @@ spec:
 // TestConversionVerdict is for conversion webhooks what TestWebhookVerdicts is.
 func TestConversionVerdict(t *testing.T) {
 	r := newHookRig(t, "conversion")
-	r.serveBy(t, "converter", 9001, conversionCRD)
+	trust := r.serveBy(t, "converter", 9001, conversionCRD)
+	trust(r.cas.other)
 	var said error
 	cluster.Eventually(t, readyTime, func() error {
 		said = r.Apply("{apiVersion: test.example/v1, kind: Widget, metadata: {name: one, namespace: default}}")
@@ -56,12 +57,15 @@ func TestConversionVerdict(t *testing.T) {
 	})
 	means(t, said.Error(), "unknown_authority")
 	r.agrees(t, "conversion/widgets.test.example", "unknown_authority")
+	trust(r.cas.right)
+	r.agrees(t, "conversion/widgets.test.example", "")
 }
 
 // TestAggregationVerdict is the same for aggregated APIs.
 func TestAggregationVerdict(t *testing.T) {
 	r := newHookRig(t, "aggregation")
-	r.serveBy(t, "aggregated", 9002, aggregatedAPI)
+	trust := r.serveBy(t, "aggregated", 9002, aggregatedAPI)
+	trust(r.cas.other)
 	var said string
 	cluster.Eventually(t, readyTime, func() (err error) {
 		said, err = r.Kubectl("get", "apiservice", "v1.aggregated.test.example", `--output=jsonpath={.status.conditions[?(@.type=="Available")].message}`)
@@ -72,11 +76,13 @@ func TestAggregationVerdict(t *testing.T) {
 	})
 	means(t, said, "unknown_authority")
 	r.agrees(t, "apiservice/v1.aggregated.test.example", "unknown_authority")
+	trust(r.cas.right)
+	r.agrees(t, "apiservice/v1.aggregated.test.example", "")
 }
 
-// serveBy serves behind a Service of this name, with a certificate that does not
-// fit the caBundle of the objects.
-func (r *hookRig) serveBy(t *testing.T, service string, port int, objects string) {
+// serveBy serves behind a Service of this name, with a certificate of the right CA.
+// What it returns makes the objects, with the caBundle of a CA.
+func (r *hookRig) serveBy(t *testing.T, service string, port int, objects string) (trust func(*cluster.CA)) {
 	t.Helper()
 	h := &hook{name: service, port: port}
 	cert, err := r.cas.right.Server([]string{h.dnsName()})
@@ -84,6 +90,9 @@ func (r *hookRig) serveBy(t *testing.T, service string, port int, objects string
 		t.Fatal(err)
 	}
 	serveHook(t, r.host, port, &tls.Config{}, cert, false)
-	bundle := base64.StdEncoding.EncodeToString(r.cas.other.PEM())
-	r.apply(t, h.service(r.host.Address.String())+fmt.Sprintf(objects, bundle))
+	return func(ca *cluster.CA) {
+		t.Helper()
+		bundle := base64.StdEncoding.EncodeToString(ca.PEM())
+		r.apply(t, h.service(r.host.Address.String())+fmt.Sprintf(objects, bundle))
+	}
 }

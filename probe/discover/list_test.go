@@ -18,6 +18,7 @@ func FuzzList(f *testing.F) {
 			"ca_id": "1f", "routes": [{"via": "{1}", "address": "{2}:1"}], "labels": {"x": "{2}"}, "faults": [{"reason": "no_endpoints",
 			"detail": "{1}", "notes": ["{2}"]}, {"reason": "new", "warning": true}], "undialled": true},
 			{"name": "n", "module": "n", "address": ""}], "own": {"interval": "1ms", "targets": [{"address": "{1}", "new": {}}]}}`,
+		`{"targets": [{"module": "nowhere"}]}`,
 		`{"targets": [{"names": "a"}, {"names": ["a", "a", ""], "address": "{1}:1", "faults": {}}, 7], "cas": [], "modules": 7, "own": {"own": []}}`,
 	} {
 		f.Add([]byte(list))

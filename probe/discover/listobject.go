@@ -94,10 +94,10 @@ func (l *listReader) add(e *listEntry, path string) {
 	if t.Module != nil && t.Module.Prober == nil {
 		t.Faults, t.Undialled = append(t.Faults, unusable(t.Module)), true
 	}
-	switch {
-	case !t.Undialled:
+	if !t.Undialled || t.Address == "" {
 		l.rules.checkAddress(l.d, t, path)
-	case len(t.Faults) == 0: // nothing was found wrong, but nothing was looked at
+	}
+	if t.Undialled && len(t.Faults) == 0 { // nothing was found wrong, but nothing was looked at
 		t.Faults = append(t.Faults, unexplained())
 	}
 	if len(l.d.errs) == before {

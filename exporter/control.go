@@ -6,8 +6,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// control answers what asks about the process itself, of an agent or a hub.
+// control answers what asks about the process itself, of an agent or a hub, which
+// add what they serve beside that to its mux.
 type control struct {
+	mux    *http.ServeMux
 	reload func() error // loads the configuration anew
 	ready  func() error // why it is not ready yet: never because of results
 	paths  string       // what else there is, for those who are lost
@@ -22,15 +24,20 @@ func newControl(reload, ready func() error, paths string) control {
 	if ready == nil {
 		ready = nothing
 	}
-	return control{reload, ready, paths}
+	c := control{http.NewServeMux(), reload, ready, paths}
+	c.mux.HandleFunc("GET /-/healthy", c.healthy)
+	c.mux.HandleFunc("GET /-/ready", c.readiness)
+	c.mux.HandleFunc("POST /-/reload", c.reloadConfig)
+	c.mux.HandleFunc("GET /style.css", style)
+	c.mux.HandleFunc("/", c.misdirected)
+	return c
 }
 
-func (c control) routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /-/healthy", c.healthy)
-	mux.HandleFunc("GET /-/ready", c.readiness)
-	mux.HandleFunc("POST /-/reload", c.reloadConfig)
-	mux.HandleFunc("GET /style.css", style)
-	mux.HandleFunc("/", c.misdirected)
+// ServeHTTP implements [http.Handler].
+func (c control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// What is shown holds what peers chose: no browser may take it for another type.
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	c.mux.ServeHTTP(w, r)
 }
 
 // healthy answers for as long as the process serves at all.

@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"log/slog"
-	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -35,7 +34,6 @@ type Config struct {
 type Handler struct {
 	control
 	reloads
-	mux     *http.ServeMux
 	store   *Store
 	runner  *probe.Runner
 	modules func() map[string]*probe.Module
@@ -78,26 +76,16 @@ func New(c Config) *Handler {
 		h.sources = func() []Source { return nil }
 	}
 	h.meters = newMeters(c.Registry, c.Store.phases, h.sources, h.reloads)
-	h.mux = h.routes()
+	h.routes()
 	return h
 }
 
 const agentPaths = "/, /metrics, /probe?target=NAME, /targets, /results, /-/healthy or /-/ready"
 
-func (h *Handler) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", &metricsPage{store: h.store, meters: h.meters, node: h.node, log: h.log})
-	mux.HandleFunc("/probe", h.probe) // by any method, as blackbox_exporter
-	mux.HandleFunc("GET /targets", h.listTargets)
-	mux.HandleFunc("GET /results", h.listResults)
-	mux.HandleFunc("GET /{$}", h.landing)
-	h.control.routes(mux)
-	return mux
-}
-
-// ServeHTTP implements [http.Handler].
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// What is shown holds what peers chose: no browser may take it for another type.
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	h.mux.ServeHTTP(w, r)
+func (h *Handler) routes() {
+	h.mux.Handle("GET /metrics", &metricsPage{store: h.store, meters: h.meters, node: h.node, log: h.log})
+	h.mux.HandleFunc("/probe", h.probe) // by any method, as blackbox_exporter
+	h.mux.HandleFunc("GET /targets", h.listTargets)
+	h.mux.HandleFunc("GET /results", h.listResults)
+	h.mux.HandleFunc("GET /{$}", h.landing)
 }

@@ -29,7 +29,6 @@ type HubConfig struct {
 type Hub struct {
 	control
 	reloads
-	mux     *http.ServeMux
 	sources func() []Source
 	version string
 	log     *slog.Logger
@@ -57,29 +56,20 @@ func NewHub(c HubConfig) *Hub {
 		version.NewCollector("tlsprobe"),
 		h.requests, h.reloads.good, h.reloads.time, newSourceCollector(h.sources), newListingCollector(h.listing.Load),
 	)
-	h.mux = h.routes()
+	h.routes()
 	return h
 }
 
 const hubPaths = "/, /targets?node=NAME, /sd, /metrics, /-/healthy or /-/ready"
 
-func (h *Hub) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /targets", h.listed("/targets", h.serveTargets))
-	mux.HandleFunc("GET /sd", h.listed("/sd", h.serveSD))
-	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{
+func (h *Hub) routes() {
+	h.mux.HandleFunc("GET /targets", h.listed("/targets", h.serveTargets))
+	h.mux.HandleFunc("GET /sd", h.listed("/sd", h.serveSD))
+	h.mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{
 		ErrorLog:          slog.NewLogLogger(h.log.Handler(), slog.LevelError),
 		EnableOpenMetrics: true,
 	}))
-	mux.HandleFunc("GET /{$}", h.landing)
-	h.control.routes(mux)
-	return mux
-}
-
-// ServeHTTP implements [http.Handler].
-func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	h.mux.ServeHTTP(w, r)
+	h.mux.HandleFunc("GET /{$}", h.landing)
 }
 
 // Publish makes l what is handed out.

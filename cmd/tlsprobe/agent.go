@@ -8,10 +8,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
-	promslogflag "github.com/prometheus/common/promslog/flag"
 	"github.com/prometheus/common/version"
-	"github.com/prometheus/exporter-toolkit/web"
-	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"tlsprobe/probe/discover"
 )
@@ -27,28 +24,19 @@ Examples:
 
 // agentFlags are the command line of tlsprobe agent.
 type agentFlags struct {
-	configFile  string
+	daemonFlags
 	node        string
 	concurrency int
-	web         *web.FlagConfig
-	log         promslog.Config
 }
 
 func addAgent(app *kingpin.Application) {
 	cmd := app.Command("agent", "Probe on schedule, as a daemon, and serve the results.").HelpLong(agentHelp)
-	f := &agentFlags{log: promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat()}}
+	f := &agentFlags{}
 	cmd.Flag("config.file", "Configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	cmd.Flag("node.name", "Name of the node that is probed from. Default: $NODE_NAME, else the host name.").
 		PlaceHolder("NAME").StringVar(&f.node)
 	cmd.Flag("probe.concurrency", "At most this many probes at once.").Default("1000").IntVar(&f.concurrency)
-	f.web = kingpinflag.AddFlags(cmd, ":9790")
-	cmd.Flag(promslogflag.LevelFlagName, promslogflag.LevelFlagHelp).Default("info").SetValue(f.log.Level)
-	cmd.Flag(promslogflag.FormatFlagName, promslogflag.FormatFlagHelp).Default("logfmt").SetValue(f.log.Format)
-	cmd.Action(func(*kingpin.ParseContext) error {
-		ctx, stop := interruptible()
-		defer stop()
-		return f.run(ctx)
-	})
+	f.addTo(cmd, f.run)
 }
 
 // defaultNode returns the name of the machine that is probed from.

@@ -8,10 +8,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
-	promslogflag "github.com/prometheus/common/promslog/flag"
 	"github.com/prometheus/common/version"
-	"github.com/prometheus/exporter-toolkit/web"
-	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"tlsprobe/exporter"
 	"tlsprobe/probe/discover"
@@ -34,23 +31,14 @@ Examples:
 
 // hubFlags are the command line of tlsprobe hub.
 type hubFlags struct {
-	configFile string
-	web        *web.FlagConfig
-	log        promslog.Config
+	daemonFlags
 }
 
 func addHub(app *kingpin.Application) {
 	cmd := app.Command("hub", "Watch a cluster, as a daemon, and hand agents their targets.").HelpLong(hubHelp)
-	f := &hubFlags{log: promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat()}}
+	f := &hubFlags{}
 	cmd.Flag("config.file", "Configuration file; it has one source, kubernetes.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
-	f.web = kingpinflag.AddFlags(cmd, ":9790")
-	cmd.Flag(promslogflag.LevelFlagName, promslogflag.LevelFlagHelp).Default("info").SetValue(f.log.Level)
-	cmd.Flag(promslogflag.FormatFlagName, promslogflag.FormatFlagHelp).Default("logfmt").SetValue(f.log.Format)
-	cmd.Action(func(*kingpin.ParseContext) error {
-		ctx, stop := interruptible()
-		defer stop()
-		return f.run(ctx)
-	})
+	f.addTo(cmd, f.run)
 }
 
 // run is the hub until ctx is done.

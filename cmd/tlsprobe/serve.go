@@ -10,7 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/promslog"
+	promslogflag "github.com/prometheus/common/promslog/flag"
 	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
 )
 
 // Bounds of a daemon's server, which exporter-toolkit leaves to us.
@@ -24,6 +28,27 @@ const (
 	// drainTime leaves room within the second that a stop may take.
 	drainTime = 500 * time.Millisecond
 )
+
+// daemonFlags are what the command lines of all daemons have.
+type daemonFlags struct {
+	configFile string
+	web        *web.FlagConfig
+	log        promslog.Config
+}
+
+// addTo adds those about serving and logging to a command, which then is run until it
+// is interrupted.
+func (f *daemonFlags) addTo(cmd *kingpin.CmdClause, run func(context.Context) error) {
+	f.log = promslog.Config{Level: promslog.NewLevel(), Format: promslog.NewFormat()}
+	f.web = kingpinflag.AddFlags(cmd, ":9790")
+	cmd.Flag(promslogflag.LevelFlagName, promslogflag.LevelFlagHelp).Default("info").SetValue(f.log.Level)
+	cmd.Flag(promslogflag.FormatFlagName, promslogflag.FormatFlagHelp).Default("logfmt").SetValue(f.log.Format)
+	cmd.Action(func(*kingpin.ParseContext) error {
+		ctx, stop := interruptible()
+		defer stop()
+		return run(ctx)
+	})
+}
 
 // serve runs a daemon until ctx is done: its server, its work, and the reloading of
 // its configuration. It returns when all of them have ended.

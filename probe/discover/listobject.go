@@ -94,7 +94,7 @@ func (l *listReader) add(e *listEntry, path string) {
 	if t.Module != nil && t.Module.Prober == nil {
 		t.Faults, t.Undialled = append(t.Faults, unusable(t.Module)), true
 	}
-	if !t.Undialled || t.Address == "" {
+	if !t.Undialled {
 		l.rules.checkAddress(l.d, t, path)
 	}
 	if t.Undialled && len(t.Faults) == 0 { // nothing was found wrong, but nothing was looked at

@@ -44,6 +44,9 @@ func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[s
 		Trust:      probe.Trust{File: e.CAFile, PEM: e.CA, System: e.SystemRoots},
 		Labels:     probe.LabelsOf(e.Labels),
 	}
+	if e.Address == "" && !d.bad[path+".address"] {
+		d.failAt(path+".address", "is missing; write host:port, or a URL")
+	}
 	if t.Name == "" {
 		t.Name = t.Address
 	}
@@ -59,14 +62,11 @@ func (r targetRules) target(d *decoder, e *targetEntry, path string, named map[s
 // checkAddress tells what is wrong with the address of the target that is written
 // at the path, if it is one.
 func (r targetRules) checkAddress(d *decoder, t *probe.Target, path string) {
-	switch {
-	case t == nil || d.bad[path+".address"]:
-	case t.Address == "":
-		d.failAt(path+".address", "is missing; write host:port, or a URL")
-	case t.Module != nil && t.Module.Prober != nil:
-		if msg := checkAddress(t.Address, t.Module); msg != "" {
-			d.failAt(path+".address", "%s", msg)
-		}
+	if t == nil || t.Address == "" || d.bad[path+".address"] || t.Module == nil || t.Module.Prober == nil {
+		return
+	}
+	if msg := checkAddress(t.Address, t.Module); msg != "" {
+		d.failAt(path+".address", "%s", msg)
 	}
 }
 
